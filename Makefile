@@ -1,0 +1,51 @@
+# Two commands are enough: `make demo` and `make test`. Both set up what they need.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+SCALE  ?= demo
+CONFIG  = $(if $(filter demo,$(SCALE)),,--configfile config/$(SCALE).yaml)
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint docs plan lock clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+install: $(STAMP)  ## the environment alone: .venv from requirements.lock (about 6 GB with CUDA libraries)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "clrepro needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+	  || { echo "This Python cannot make virtual environments. On Debian and Ubuntu: sudo apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: install  ## regenerate the tables at demo scale (embedded data, CPU, minutes)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores all
+	@$(BIN)/clrepro show
+
+test: install  ## the tests, an end-to-end run included
+	@PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest
+
+lint: install  ## ruff and snakemake --lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --lint
+
+docs: install  ## regenerate docs/config.md and the JSON schema from the typed configuration
+	$(BIN)/clrepro config docs
+
+plan: install  ## what a scale would run, and what it costs: make plan SCALE=paper
+	@$(BIN)/clrepro plan --scale $(SCALE)
+
+lock: install  ## resolve requirements.lock anew, for Linux and macOS at once
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
+
+clean:  ## remove results, training state and logs (keeps .venv and downloaded data)
+	rm -rf results state logs .snakemake

@@ -1,0 +1,31 @@
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from clrepro import fingerprint
+from clrepro.catalogue import Catalogue, papers
+from clrepro.catalogue.runs import digest
+from clrepro.config import parse as checked_config  # Snakemake has a parse of its own
+from clrepro.errors import UserError
+
+try:
+    CATALOGUE = Catalogue(checked_config(config))
+    if workflow.is_main_process:
+        CATALOGUE.check_inputs()
+except UserError as failure:
+    raise WorkflowError(str(failure)) from None
+
+CONFIG = CATALOGUE.config
+JOBS = CONFIG.jobs
+LOGS = f"logs/{CONFIG.scale}"
+BENCHMARKS = f"{LOGS}/benchmarks"
+TABLE_FILES = [
+    CATALOGUE.table_folder(table) / f"{table.name}.{suffix}"
+    for table in CATALOGUE.tables
+    for suffix in ("csv", "md", "html")
+]
+GRID_FILES = [f"results/{CONFIG.scale}/grids/{name.replace('@', '-')}.csv" for name in CATALOGUE.grids]
+
+
+def files(runs, name):
+    return [run.folder / name for run in runs]

@@ -1,0 +1,44 @@
+# Fetch sources (the only jobs that may need the network), then make backbones and tokenised corpora from them.
+
+for source in CATALOGUE.sources():
+
+    rule:
+        name:
+            f"fetch_{source.name.replace('-', '_')}"
+        output:
+            source.record,
+        params:
+            source=source.identity,
+            sha256=source.sha256,
+            code=fingerprint.of_stage("generate" if source.kind == "generated" else "fetch"),
+        log:
+            f"{LOGS}/fetch/{source.name}.log",
+        conda:
+            "../envs/data.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=240,
+        script:
+            "../scripts/fetch.py"
+
+
+for build in CATALOGUE.backbones():
+
+    rule:
+        name:
+            f"prepare_{build.folder.name.replace('-', '_')}"
+        input:
+            [source.record for source in (CATALOGUE.corpus, build.weights) if source],
+        output:
+            build.records,
+        params:
+            code=fingerprint.of_stage("prepare"),
+        log:
+            f"{LOGS}/prepare/{build.folder.name}.log",
+        conda:
+            "../envs/torch.yaml"
+        resources:
+            mem_mb=JOBS.memory_mb,
+            runtime=JOBS.runtime_minutes,
+        script:
+            "../scripts/prepare.py"

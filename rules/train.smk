@@ -1,0 +1,27 @@
+# One job trains a bundle of runs of one objective: several at demo scale, one at paper scale.
+
+for bundle in CATALOGUE.bundles():
+
+    rule:
+        name:
+            f"train_{bundle.name}"
+        input:
+            sorted({record for run in bundle.runs for record in run.backbone.records}),
+            CATALOGUE.tasks.record,
+        output:
+            files(bundle.runs, "record.json"),
+        params:
+            code=sorted({CATALOGUE.training_code(run) for run in bundle.runs}),
+        log:
+            f"{LOGS}/train/{bundle.name}.log",
+        benchmark:
+            f"{BENCHMARKS}/train/{bundle.name}.tsv"
+        conda:
+            "../envs/torch.yaml"
+        threads: JOBS.threads
+        resources:
+            mem_mb=JOBS.memory_mb,
+            runtime=JOBS.runtime_minutes,
+            gpu=JOBS.gpus,
+        script:
+            "../scripts/train.py"

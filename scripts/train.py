@@ -1,0 +1,9 @@
+"""Train a bundle of runs."""
+
+from pathlib import Path
+
+from clrepro import stages
+from clrepro.workflow import job
+
+with job(snakemake) as catalogue:
+    stages.train(catalogue, [catalogue.run_at(Path(file).parent) for file in snakemake.output])

@@ -1,0 +1,55 @@
+"""What a plan costs: an estimate from floating-point operations and file sizes, made before anything starts."""
+
+from dataclasses import dataclass
+
+from clrepro.catalogue.catalogue import Catalogue
+from clrepro.catalogue.runs import Run
+from clrepro.data.sources import source
+
+TOKENS_PER_SENTENCE = 26  # mean length of the Wikipedia sentences at 32 tokens, special ones included
+DEVELOPMENT_SENTENCES = 4000  # STS-B and SICK-R dev, both columns
+EVALUATION_SENTENCES = 140_000  # distinct sentences of the seven STS and seven transfer sets
+
+
+@dataclass(frozen=True)
+class Cost:
+    """hours: of the unit that `hardware` names. gigabytes: checkpoints and, while it runs, optimiser state."""
+
+    hours: float
+    gigabytes: float
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.hours + other.hours, self.gigabytes + other.gigabytes)
+
+
+def encoder_size(run: Run) -> tuple[int, int]:
+    """(parameters of the transformer layers, of the embeddings)."""
+    spec = run.backbone.spec
+    if spec["kind"] == "scratch":
+        layers, width, vocabulary = spec["layers"], spec["hidden_size"], spec["vocabulary"]
+    else:
+        size = source(spec["source"]).encoder if spec.get("source") else {}
+        layers, width = size.get("layers", 12), size.get("hidden_size", 768)
+        vocabulary = size.get("vocabulary", 30522)
+    return 12 * layers * width * width, (vocabulary + 512) * width
+
+
+def steps(catalogue: Catalogue, run: Run) -> int:
+    lines = catalogue.config.sentence.corpus_lines or catalogue.corpus.sentences or 0
+    return round(run.recipe.epochs * lines / run.recipe.batch_size) if run.objective else 0
+
+
+def of_run(catalogue: Catalogue, run: Run) -> Cost:
+    """Two operations a weight and token forwards, four backwards; two views; development and test embeddings."""
+    layers, embeddings = encoder_size(run)
+    count = steps(catalogue, run)
+    trained = count * run.recipe.batch_size * 2 * TOKENS_PER_SENTENCE
+    selected = count // run.recipe.evaluate_every * DEVELOPMENT_SENTENCES * TOKENS_PER_SENTENCE
+    tests = 6000 if catalogue.tasks.kind == "generated" else EVALUATION_SENTENCES
+    operations = layers * (6 * trained + 2 * selected + 2 * tests * TOKENS_PER_SENTENCE)
+    hours = operations / (catalogue.config.hardware.teraflops * 1e12) / 3600
+    return Cost(hours, 4 * (layers + embeddings) / 1e9)
+
+
+def of_runs(catalogue: Catalogue, runs: tuple[Run, ...]) -> Cost:
+    return sum((of_run(catalogue, run) for run in runs), Cost(0.0, 0.0))

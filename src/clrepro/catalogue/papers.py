@@ -1,0 +1,62 @@
+"""Papers as data: published numbers, experiments that regenerate them, errata. A paper is a folder."""
+
+from functools import cache
+from typing import Any
+
+import yaml
+
+from clrepro.errors import UserError, unknown
+from clrepro.paths import PAPERS
+
+
+def paper_keys() -> list[str]:
+    return sorted(folder.name for folder in PAPERS.iterdir() if (folder / "published.yaml").is_file())
+
+
+@cache
+def load(paper: str, part: str) -> dict[str, Any]:
+    """One of a paper's files: published, experiments or errata."""
+    if paper not in paper_keys():
+        raise unknown("paper", paper, paper_keys())
+    file = PAPERS / paper / f"{part}.yaml"
+    return yaml.load(file.read_text("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
+
+
+@cache
+def published_tables(paper: str) -> dict[str, dict]:
+    """A paper's tables by id; of two versions the later keeps the plain id, the earlier gets the suffix _v1."""
+    found = {}
+    for name, table in load(paper, "published")["tables"].items():
+        if "rows" in table:
+            found[name] = table
+            continue
+        for version, part in table.items():
+            found[name if version == "v2" else f"{name}_{version}"] = {**part, "version": version}
+    return found
+
+
+def run_definition(reference: str, paper: str) -> tuple[str, dict]:
+    """A run as experiments.yaml defines it; another paper's run is named paper.run."""
+    owner, _, name = reference.rpartition(".")
+    owner = owner or paper
+    runs = load(owner, "experiments").get("runs", {})
+    if name not in runs:
+        raise unknown("run", name, runs, f"papers/{owner}/experiments.yaml")
+    return owner, runs[name]
+
+
+def settings(definition: dict, owner: str, backbone: str) -> tuple[dict, dict]:
+    """(recipe settings, objective parameters) of a run on a backbone: recipe, then run, then backbone."""
+    from clrepro.catalogue.runs import Recipe
+
+    experiments = load(owner, "experiments")
+    name = definition.get("recipe")
+    recipes = experiments.get("recipes", {})
+    if name is not None and name not in recipes:
+        raise unknown("recipe", name, recipes, f"papers/{owner}/experiments.yaml")
+    per_backbone = definition.get("backbones", {}).get(backbone)
+    if per_backbone is None:
+        raise UserError(f"papers/{owner}/experiments.yaml gives no settings for backbone '{backbone}'")
+    merged = {**recipes.get(name, {}), **definition.get("settings", {}), **per_backbone}
+    known = {key: value for key, value in merged.items() if key in Recipe.model_fields}
+    return known, {key: value for key, value in merged.items() if key not in known}

@@ -1,0 +1,173 @@
+"""A run is one training: backbone, objective, parameters, data, seed. Its identity is a hash of these."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from clrepro.config import Config, Precision
+from clrepro.data.sources import source
+from clrepro.errors import UserError, unknown
+from clrepro.paths import DATA, RESULTS, STATE
+
+
+class Recipe(BaseModel):
+    """How a sentence encoder is trained: what papers and released codes fix besides the objective."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    pooling: Literal["cls", "avg", "avg_first_last", "avg_embeddings_last"] = "cls"
+    head: Literal["tanh", "linear", "tanh_linear"] | None = "tanh"
+    head_at_selection: bool = False
+    freeze_embeddings: bool = False
+    dropout: Annotated[float, Field(ge=0, lt=1)] | None = None
+    batch_size: Annotated[int, Field(ge=2)] = 64
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-5
+    epochs: Annotated[float, Field(ge=0)] = 1.0
+    evaluate_every: Annotated[int, Field(gt=0)] = 125
+    max_length: Annotated[int, Field(ge=4)] = 32
+    precision: Precision = "fp32"
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    warmup: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    clip: Annotated[float, Field(gt=0)] = 1.0
+
+
+def recipe(settings: dict[str, Any], place: str) -> Recipe:
+    for key in settings:
+        if key not in Recipe.model_fields:
+            raise unknown("setting", key, Recipe.model_fields, place)
+    try:
+        return Recipe(**settings)
+    except ValidationError as failure:
+        error = failure.errors()[0]
+        raise UserError(f"{place}: {'.'.join(map(str, error['loc']))}: {error['msg']}") from None
+
+
+def digest(content: Any) -> str:
+    """The first 8 hexadecimal digits of the sha256 of a canonical JSON text."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True, eq=False)
+class BackboneBuild:
+    """A backbone made ready: weights, tokenizer, and the corpus tokenised for it."""
+
+    key: str
+    spec: dict
+    corpus: dict
+    max_length: int
+
+    @property
+    def identity(self) -> dict:
+        if self.spec["kind"] == "scratch":
+            return {**self.spec, "corpus": self.corpus}
+        return {"kind": "pretrained", "weights": self.weights.identity if self.weights else self.spec["path"]}
+
+    @property
+    def weights(self):
+        """The source of pretrained weights, or None."""
+        return source(self.spec["source"]) if self.spec.get("source") else None
+
+    @cached_property
+    def folder(self) -> Path:
+        name = digest({"backbone": self.identity, "corpus": self.corpus, "max_length": self.max_length})
+        return DATA / "prepared" / f"{self.key}-{name}"
+
+    @property
+    def records(self) -> tuple[Path, Path]:
+        return self.folder / "tokens.json", self.folder / "backbone.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One training with one seed; an evaluation of raw pretrained weights is a run without an objective.
+
+    Two runs are the same if their folders, and so their identities, are.
+    """
+
+    scale: str
+    modality: str
+    backbone: BackboneBuild
+    objective: str | None
+    variant: str | None
+    params: dict[str, float]
+    recipe: Recipe
+    data: dict[str, Any]
+    seed: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Run) and self.folder == other.folder
+
+    def __hash__(self) -> int:
+        return hash(self.folder)
+
+    @property
+    def identity(self) -> dict:
+        """Everything that decides the result but the seed and the code, in canonical form."""
+        settings = self.recipe.model_dump() if self.objective else {"pooling": self.recipe.pooling}
+        return {
+            "modality": self.modality,
+            "backbone": self.backbone.identity,
+            "objective": {"name": self.objective, "variant": self.variant, "params": self.params},
+            "training": settings,
+            "data": self.data,
+        }
+
+    @cached_property
+    def hash8(self) -> str:
+        return digest(self.identity)
+
+    @property
+    def slug(self) -> str:
+        if not self.objective:
+            return self.recipe.pooling
+        values = [f"{key}{value:.4g}" for key, value in sorted(self.params.items())]
+        return "-".join([self.variant, *values, f"lr{self.recipe.learning_rate:g}", f"b{self.recipe.batch_size}"])
+
+    @property
+    def group(self) -> str:
+        """What the fingerprint and the folders call the run: its objective, or `pretrained`."""
+        return self.objective or "pretrained"
+
+    @cached_property
+    def folder(self) -> Path:
+        name = f"{self.slug}-{self.hash8}"
+        return (
+            RESULTS / self.scale / "runs" / self.modality / self.backbone.key / self.group / name / f"seed{self.seed}"
+        )
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "record.json"
+
+    def state(self, code: str) -> Path:
+        """Where training keeps what it must not lose; another code starts anew."""
+        return STATE / self.scale / f"{self.hash8}-seed{self.seed}-{code}"
+
+
+def backbone_build(config: Config, key: str, max_length: int) -> BackboneBuild:
+    sentence = config.sentence
+    spec = sentence.backbones[key].model_dump()
+    if spec["kind"] == "pretrained" and (spec["source"] is None) == (spec["path"] is None):
+        raise UserError(f"sentence.backbones.{key}: give either `source` or `path`")
+    if spec.get("source"):
+        source(spec["source"], f"sentence.backbones.{key}")
+    if spec.get("path"):
+        for needed in ("config.json", "model.safetensors"):
+            if not (Path(spec["path"]) / needed).is_file():
+                raise UserError(f"sentence.backbones.{key}: '{Path(spec['path']) / needed}' is missing")
+    return BackboneBuild(key, spec, corpus_identity(config), max_length)
+
+
+def corpus_identity(config: Config) -> dict:
+    sentence = config.sentence
+    return {
+        "source": source(sentence.corpus, "sentence.corpus").identity,
+        "lines": sentence.corpus_lines,
+        "blank_lines": sentence.blank_lines,
+    }

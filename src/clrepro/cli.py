@@ -1,0 +1,207 @@
+"""The command line: plan, show and inspect; train without Snakemake."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clrepro import config as configuration
+from clrepro.catalogue import Catalogue, Run, cost
+from clrepro.errors import UserError, unknown
+from clrepro.paths import ROOT
+
+app = typer.Typer(
+    help="Contrastive-learning papers, reproduced. The workflow itself is run by `snakemake --cores all`.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+Scale = Annotated[str, typer.Option(help="demo, bench or paper")]
+Files = Annotated[list[Path] | None, typer.Option("--configfile", help="overlay or replacement of the scale's file")]
+Only = Annotated[str | None, typer.Option(help="one table, as paper/table, or all of a paper")]
+
+
+def catalogue_of(scale: str, files: list[Path] | None, only: str | None = None) -> Catalogue:
+    config = configuration.load(scale, files)
+    if only:
+        paper, _, table = only.partition("/")
+        config = config.model_copy(update={"papers": [paper], "tables": [only] if table else []})
+    return Catalogue(config)
+
+
+def megabytes(gigabytes: float) -> str:
+    return f"{gigabytes:,.1f} GB" if gigabytes >= 1 else f"{1000 * gigabytes:,.0f} MB"
+
+
+@app.command()
+def plan(
+    scale: Scale = "demo",
+    only: Only = None,
+    configfile: Files = None,
+    grids: Annotated[bool, typer.Option("--grids", help="price the papers' grid searches as well")] = False,
+) -> None:
+    """List what a scale would run, in jobs, hours and disk, before anything starts."""
+    catalogue = catalogue_of(scale, configfile, only)
+    hardware = catalogue.config.hardware
+    print(f"{'table':<24}{'runs':>6}{'holes':>7}{'hours':>10}{'disk':>12}")
+    for table in catalogue.tables:
+        price = cost.of_runs(catalogue, table.runs)
+        holes = sum(bool(cell.hole) for cell in table.cells)
+        name = f"{table.paper}/{table.name}"
+        print(f"{name:<24}{len(table.runs):>6}{holes:>7}{price.hours:>10.2f}{megabytes(price.gigabytes):>12}")
+    price = cost.of_runs(catalogue, catalogue.runs)
+    bundles = catalogue.bundles()
+    jobs = 4 * len(bundles) + len(catalogue.sources()) + len(catalogue.backbones()) + len(catalogue.tables)
+    print(
+        f"{'all, each run once':<24}{len(catalogue.runs):>6}{'':>7}{price.hours:>10.2f}{megabytes(price.gigabytes):>12}"
+    )
+    largest = max((cost.of_run(catalogue, run).gigabytes for run in catalogue.runs), default=0)
+    print(
+        f"\n{jobs} jobs, {len(bundles)} of them trainings; each training holds {megabytes(3 * largest)} of state at most"
+    )
+    print(f"Hours are of {hardware.name} at {hardware.teraflops:g} TFLOP/s, from operation counts: an estimate.")
+    for source in catalogue.sources():
+        place = "generated" if source.kind == "generated" else source.url or f"mirror only: {source.mirror}"
+        print(f"source {source.name} ({source.megabytes:g} MB): {place}")
+    if grids:
+        print(f"\n{'grid search (opt-in)':<32}{'runs':>6}{'hours':>12}")
+        for name in catalogue.grid_names():
+            size = catalogue.grid_size(name)
+            point = grid_point(catalogue, name)
+            hours = size * cost.of_run(catalogue, point).hours
+            print(f"{name:<32}{size:>6}{hours:>12,.1f}")
+        print('Run one with `grids: ["paper/row@backbone"]` in the configuration; STS-B dev selects.')
+
+
+def grid_point(catalogue: Catalogue, name: str) -> Run:
+    """The run of the paper's own settings on the grid's backbone: a point's price does not depend on the rest."""
+    from clrepro.catalogue import papers
+
+    paper, _, rest = name.partition("/")
+    row, _, backbone = rest.partition("@")
+    owner, definition = papers.run_definition(row, paper)
+    return catalogue.define_runs(definition, owner, backbone, f"grid {name}")[0]
+
+
+@app.command()
+def show(
+    scale: Scale = "demo", only: Only = None, configfile: Files = None,
+    csv: Annotated[bool, typer.Option("--csv", help="the long form instead of the printed layout")] = False,
+) -> None:  # fmt: skip
+    """Print the tables from the results on disk; what has not run is a hole."""
+    from clrepro.report import tables
+
+    catalogue = catalogue_of(scale, configfile, only)
+    for table in catalogue.tables:
+        long = tables.frame(catalogue, table)
+        if csv:
+            print(long.to_csv(index=False), end="")
+            continue
+        header, lines = tables.pivot(long)
+        widths = [max(len(header[0]), *(len(line[0][2]["row"]) for line in lines))]
+        widths += [max(len(header[i + 1]), *(len(line[i][0]) for line in lines)) for i in range(len(header) - 1)]
+        filled = int((long["seeds"] > 0).sum())
+        print(f"{table.paper} {table.name}, {scale} scale: {filled} of {len(long)} cells filled")
+        print("  ".join(name.rjust(width) for name, width in zip(header, widths, strict=True)))
+        for line in lines:
+            cells = [
+                line[0][2]["row"].ljust(widths[0]),
+                *(c[0].rjust(w) for c, w in zip(line, widths[1:], strict=True)),
+            ]
+            print("  ".join(cells))
+        print(f"with the published numbers: {catalogue.table_folder(table) / table.name}.html, .md, .csv\n")
+
+
+@app.command()
+def train(
+    scale: Scale = "demo",
+    configfile: Files = None,
+    objective: Annotated[str | None, typer.Option(help="only runs of this objective")] = None,
+    backbone: Annotated[str | None, typer.Option(help="only runs on this backbone")] = None,
+    seed: Annotated[int | None, typer.Option(help="only this seed")] = None,
+    mirror: Annotated[str | None, typer.Option(help="folder of already downloaded files")] = None,
+    evaluate: Annotated[bool, typer.Option(help="also embed and evaluate")] = True,
+) -> None:
+    """Train (and evaluate) the chosen runs in this process, without Snakemake."""
+    from clrepro import stages
+
+    config = configuration.load(scale, configfile)
+    catalogue = Catalogue(config.model_copy(update={"mirror": mirror} if mirror else {}))
+    catalogue.check_inputs()
+    wanted = {"objective": objective, "backbone": backbone, "seed": seed}
+    runs = [
+        run
+        for run in catalogue.runs
+        if objective in (None, run.group) and backbone in (None, run.backbone.key) and seed in (None, run.seed)
+    ]
+    if not runs:
+        chosen = ", ".join(f"{key} {value}" for key, value in wanted.items() if value is not None)
+        if objective:
+            raise unknown("objective", objective, {run.group for run in catalogue.runs})
+        raise UserError(f"no run of the {scale} scale has {chosen}")
+    for source in catalogue.sources():
+        if not source.record.exists():
+            stages.fetch(catalogue, source)
+    builds = {run.backbone.folder: run.backbone for run in runs}.values()
+    for build in builds:
+        if not all(file.exists() for file in build.records):
+            stages.prepare(catalogue, build)
+    stages.train(catalogue, runs)
+    if evaluate:
+        stages.embed(catalogue, runs)
+        stages.sts(catalogue, runs)
+        stages.transfer(catalogue, runs)
+
+
+@app.command()
+def objectives() -> None:
+    """List the objectives, their variants and parameters."""
+    from clrepro.objectives import names, signatures
+
+    for name in names():
+        for variant, params in signatures(name).items():
+            print(f"{name:<16}{variant:<18}{', '.join(f'{key}={value:.4g}' for key, value in params.items())}")
+
+
+@app.command()
+def sources() -> None:
+    """List the data sources: size, licence, checksum, url and place in the mirror."""
+    from clrepro.data.sources import sources as every
+
+    for source in every().values():
+        print(f"{source.name}  ({source.megabytes:g} MB; {source.licence})\n  {source.what}")
+        print(f"  url: {source.url or '-'} at {source.revision}\n  mirror: {source.mirror or '-'}")
+        print(f"  sha256: {source.sha256 or 'learned at the first fetch'}")
+
+
+@app.command("config")
+def config_command(what: Annotated[str, typer.Argument(help="check, docs or schema")] = "check", scale: Scale = "demo",
+                   configfile: Files = None) -> None:  # fmt: skip
+    """Check a configuration; print its JSON schema; or rewrite docs/config.md and docs/config.schema.json."""
+    if what == "schema":
+        print(configuration.schema(), end="")
+    elif what == "docs":
+        for name, text in (
+            ("config.md", configuration.reference()),
+            ("config.schema.json", configuration.schema()),
+        ):
+            (ROOT / "docs" / name).write_text(text, "utf-8")
+    elif what == "check":
+        catalogue = catalogue_of(scale, configfile)
+        catalogue.check_inputs()
+        print(f"valid: {len(catalogue.tables)} tables, {len(catalogue.runs)} runs at {catalogue.config.scale} scale")
+    else:
+        raise unknown("action", what, ["check", "docs", "schema"])
+
+
+def main() -> None:
+    try:
+        app()
+    except UserError as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

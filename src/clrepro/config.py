@@ -1,0 +1,247 @@
+"""The configuration: one typed model that checks, completes and documents every key.
+
+``config.yaml`` is the demo; ``config/bench.yaml`` and ``config/paper.yaml`` replace it by naming another
+scale; any further file given by ``--configfile`` overlays the one before, key by key.
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from clrepro.errors import UserError, unknown
+from clrepro.paths import ROOT
+
+PositiveInt = Annotated[int, Field(gt=0)]
+PositiveFloat = Annotated[float, Field(gt=0)]
+Precision = Literal["fp32", "bf16", "fp16"]
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ScratchBackbone(Model):
+    """A small BERT-shaped encoder with its own WordPiece vocabulary, pretrained briefly on the corpus."""
+
+    kind: Literal["scratch"] = "scratch"
+    layers: PositiveInt = Field(2, description="transformer layers")
+    hidden_size: PositiveInt = Field(64, description="embedding dimension; a multiple of `heads`")
+    heads: PositiveInt = Field(4, description="attention heads")
+    vocabulary: Annotated[int, Field(ge=100)] = Field(2000, description="WordPiece vocabulary, from the corpus")
+    dropout: Annotated[float, Field(ge=0, lt=1)] = Field(0.1, description="hidden and attention dropout")
+    mlm_epochs: Annotated[int, Field(ge=0)] = Field(
+        2, description="masked-language-model epochs over the corpus before any run; 0: random weights"
+    )
+    mlm_learning_rate: PositiveFloat = Field(2e-3, description="its peak learning rate (AdamW, batch 64)")
+    seed: int = Field(0, description="seed of the initial weights and of the masks")
+
+
+class PretrainedBackbone(Model):
+    """Pretrained weights: a source of the catalogue, or a local folder in transformers' format."""
+
+    kind: Literal["pretrained"] = "pretrained"
+    source: str | None = Field(None, description="name of a source in the data catalogue")
+    path: str | None = Field(None, description="local folder instead of a source")
+
+
+Backbone = Annotated[ScratchBackbone | PretrainedBackbone, Field(discriminator="kind")]
+
+
+class TrainingOverrides(Model):
+    """What a scale changes in the papers' training settings; null keeps the paper's value."""
+
+    batch_size: Annotated[int, Field(ge=2)] | None = None
+    learning_rate: PositiveFloat | None = None
+    epochs: PositiveFloat | None = Field(None, description="passes over the corpus, may be a fraction")
+    evaluate_every: PositiveInt | None = Field(None, description="steps between selections on STS-B dev")
+    precision: Precision | None = None
+    max_length: Annotated[int, Field(ge=4)] | None = Field(None, description="tokens, special ones included")
+    pooling: Literal["cls", "avg"] | None = Field(None, description="sentence vector of the trained encoders")
+
+
+class Sentence(Model):
+    """Sentence encoders: data, backbones and training."""
+
+    corpus: str = Field("wiki1m-for-simcse", description="source of training sentences, one a line")
+    corpus_lines: PositiveInt | None = Field(
+        None, description="train on this many sentences, drawn from all by a fixed shuffle; null: all"
+    )
+    blank_lines: Literal["refuse", "keep"] = Field(
+        "refuse",
+        description="a blank line in the corpus: an error, or an empty sentence as in the released code",
+    )
+    tasks: str = Field("senteval-simcse", description="source of the evaluation sets in SentEval's layout")
+    protocol: Literal["test", "fast"] = Field(
+        "test", description="SentEval's setting for the transfer tasks: 10 folds (test) or 5 (fast)"
+    )
+    backbones: dict[str, Backbone | None] = Field(
+        description="which encoder fills which column of the papers' tables; null leaves a column out"
+    )
+    training: TrainingOverrides = TrainingOverrides()
+
+
+class Jobs(Model):
+    """How the work is cut into jobs. Imports are the price of a job: cheap runs share one."""
+
+    runs: PositiveInt = Field(1, description="runs of one objective that share a job, in every stage")
+    threads: PositiveInt = Field(1, description="CPU threads of a training or embedding job")
+    gpus: Annotated[int, Field(ge=0)] = Field(0, description="GPUs of a training or embedding job")
+    memory_mb: PositiveInt = Field(4000, description="memory of a job, for schedulers")
+    runtime_minutes: PositiveInt = Field(60, description="time limit of a job, for schedulers")
+
+
+class Hardware(Model):
+    """What `clrepro plan` prices with: an estimate from floating-point operations, not a promise."""
+
+    name: str = Field("one CPU core", description="the unit of the priced hours")
+    teraflops: PositiveFloat = Field(0.02, description="sustained training speed of that unit, TFLOP/s")
+
+
+class Config(Model):
+    """clrepro's configuration."""
+
+    scale: Literal["demo", "bench", "paper"] = Field(description="names the results' folder and the verdicts")
+    papers: list[str] = Field(["nie2023", "li2024"], description="papers whose tables are made")
+    tables: list[str] = Field([], description="only these tables, as paper/table; empty: all of the papers")
+    seeds: Annotated[list[int], Field(min_length=1)] = Field([42, 43, 44], description="one training each")
+    mirror: str | None = Field(None, description="folder of already downloaded files (see `clrepro sources`)")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="auto: a GPU where there is one")
+    accept_stale: list[str] = Field(
+        [],
+        description="runs (path or hash) or objectives whose finished results are kept though code changed",
+    )
+    grids: list[str] = Field(
+        [],
+        description="grid searches to run, as paper/row or paper/row@backbone (see `clrepro plan --grids`)",
+    )
+    sentence: Sentence
+    jobs: Jobs = Jobs()
+    hardware: Hardware = Hardware()
+
+
+def _fields_at(location: tuple) -> list[str]:
+    """The keys that exist where an unknown one was met."""
+    names: set[str] = set()
+
+    def visit(model: type[BaseModel], rest: tuple) -> None:
+        if not rest:
+            names.update(model.model_fields)
+            return
+        field = model.model_fields.get(rest[0])
+        for nested in (Sentence, Jobs, Hardware, TrainingOverrides, ScratchBackbone, PretrainedBackbone):
+            if field is not None and (nested.__name__ in str(field.annotation) or nested is field.annotation):
+                remaining = rest[1:]
+                if nested in (ScratchBackbone, PretrainedBackbone):
+                    if len(remaining) < 2 or remaining[1] != nested.model_fields["kind"].default:
+                        continue
+                    remaining = remaining[2:]
+                visit(nested, remaining)
+
+    visit(Config, location)
+    return sorted(names)
+
+
+def _explain(error: dict[str, Any]) -> str:
+    location = error["loc"]
+    place = ".".join(str(part) for part in location)
+    if error["type"] == "extra_forbidden":
+        *parents, key = location
+        known = _fields_at(tuple(parents))
+        return str(unknown("key", str(key), known, place=".".join(map(str, parents)) or "the configuration"))
+    if error["type"] == "literal_error":
+        allowed = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+        return str(unknown("value", str(error["input"]), allowed, place))
+    if error["type"] == "missing":
+        return f"{place} is missing"
+    return f"{place}: {error['msg'].lower()}, got {error['input']!r} ({type(error['input']).__name__})"
+
+
+def parse(raw: dict[str, Any], place: str = "the configuration") -> Config:
+    """Check a configuration, naming every wrong key, type and value at once."""
+    try:
+        return Config.model_validate(raw)
+    except ValidationError as failure:
+        lines = [_explain(dict(error)) for error in failure.errors()]
+        raise UserError(f"{place} is not valid:\n" + "\n".join(f"  - {line}" for line in lines)) from None
+
+
+def merge(below: dict, above: dict) -> dict:
+    """Overlay, key by key; lists and scalars of the upper one win (what Snakemake does with --configfile)."""
+    merged = dict(below)
+    for key, value in above.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
+def read(file: Path) -> dict[str, Any]:
+    if not file.is_file():
+        raise UserError(f"configuration file '{file}' does not exist")
+    try:
+        content = yaml.safe_load(file.read_text("utf-8"))
+    except yaml.YAMLError as failure:
+        raise UserError(f"{file} is not valid YAML: {failure}") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{file} must hold keys and values, not {type(content).__name__}")
+    return content
+
+
+def load(scale: str = "demo", files: list[Path] | None = None) -> Config:
+    """The configuration of a scale, overlaid by further files, without Snakemake."""
+    base = {"demo": "config.yaml", "bench": "config/bench.yaml", "paper": "config/paper.yaml"}
+    if scale not in base:
+        raise unknown("scale", scale, base)
+    raw = read(ROOT / base[scale])
+    for file in files or []:
+        overlay = read(file)
+        raw = overlay if "scale" in overlay else merge(raw, overlay)
+    return parse(raw)
+
+
+def schema() -> str:
+    """The JSON schema, for editors (a YAML language server reads it from the first line of config.yaml)."""
+    return json.dumps(Config.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def reference() -> str:
+    """The reference page, in Markdown."""
+    parts = [
+        "# Configuration\n\nGenerated from `src/clrepro/config.py` by `make docs`; do not edit.\n\n"
+        "`config.yaml` is the demo. `--configfile config/bench.yaml` or `config/paper.yaml` replaces it, since "
+        "they name another scale; a file that names no scale overlays it key by key. Numbers may be written "
+        "`3e-5` or `3.0e-5`.\n"
+    ]
+    schema = Config.model_json_schema()
+    sections = {"the top level": schema, **schema["$defs"]}
+    for name, section in sections.items():
+        parts.append(f"\n## {name}\n\n{section.get('description', '')}\n\n")
+        parts.append("| key | type | default | meaning |\n|---|---|---|---|\n")
+        required = section.get("required", [])
+        for key, entry in section.get("properties", {}).items():
+            default = "required" if key in required else f"`{json.dumps(entry.get('default'))}`"
+            if isinstance(entry.get("default"), dict):
+                default = "see below"
+            parts.append(f"| `{key}` | {_type(entry)} | {default} | {entry.get('description', '')} |\n")
+    return "".join(parts)
+
+
+def _type(entry: dict[str, Any]) -> str:
+    if "$ref" in entry:
+        return entry["$ref"].rsplit("/", 1)[1]
+    if "enum" in entry or "const" in entry:
+        return ", ".join(f"`{value}`" for value in entry.get("enum", [entry.get("const")]))
+    if "anyOf" in entry or "oneOf" in entry:
+        return " or ".join(_type(option) for option in entry.get("anyOf", entry.get("oneOf")))
+    if entry.get("type") == "array":
+        return f"list of {_type(entry['items'])}"
+    if entry.get("type") == "object":
+        return f"mapping to {_type(entry['additionalProperties'])}"
+    bounds = [
+        f"{sign} {entry[key]:g}"
+        for key, sign in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("exclusiveMaximum", "<"))
+        if key in entry
+    ]
+    return f"{entry.get('type', 'any')}{' ' + ', '.join(bounds) if bounds else ''}"

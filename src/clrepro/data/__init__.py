@@ -1,0 +1,1 @@
+"""Data: sources and their checksums, corpora, evaluation sets, the embedded demo data."""

@@ -1,0 +1,22 @@
+"""Write the embedded demo data as if it had been fetched."""
+
+from clrepro.data import demo
+from clrepro.data.sources import Source
+from clrepro.paths import sha256, write_json
+
+
+def generate(source: Source) -> None:
+    """Generate a source of kind `generated` and write its record last."""
+    source.folder.mkdir(parents=True, exist_ok=True)
+    if source.name == "demo-corpus":
+        path = source.folder / "text.txt"
+        demo.write_corpus(path, source.sentences)
+        digest = sha256(path)
+    else:
+        path = source.folder / "tree"
+        demo.write_senteval(path)
+        digest = None
+    write_json(
+        source.record,
+        {"source": source.name, "revision": source.revision, "sha256": digest, "path": str(path)},
+    )

@@ -1,0 +1,73 @@
+"""The catalogue of data sources: where every byte comes from, and how it is recognised."""
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from clrepro.errors import UserError, unknown
+from clrepro.paths import DATA
+
+
+@dataclass(frozen=True)
+class Source:
+    """One entry of sources.yaml; that file explains the fields."""
+
+    name: str
+    kind: str
+    what: str
+    url: str | None
+    revision: str
+    sha256: str | None
+    megabytes: float
+    licence: str
+    mirror: str | None
+    sentences: int | None = None
+    encoder: dict = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        return DATA / "sources" / f"{self.name}-{self.revision[:8]}"
+
+    @property
+    def record(self) -> Path:
+        """The small file that says what was fetched; rules depend on it."""
+        return self.folder / "record.json"
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name}@{self.revision}"
+
+    def in_mirror(self, mirror: str | None) -> Path | None:
+        """The file or folder in the mirror, or None where the mirror does not have it."""
+        if mirror is None or self.mirror is None:
+            return None
+        path = Path(mirror) / self.mirror
+        return path if path.exists() else None
+
+    def check_reachable(self, mirror: str | None) -> None:
+        """Refuse, before any work, a source that neither exists, nor is mirrored, nor can be downloaded."""
+        if mirror is not None and not Path(mirror).is_dir():
+            raise UserError(f"mirror: '{mirror}' is not a folder (relative paths start at the working directory)")
+        if self.kind == "generated" or self.url or self.record.exists() or self.in_mirror(mirror):
+            return
+        if mirror is None:
+            raise UserError(
+                f"source '{self.name}' has no url, so it must come from a mirror: set `mirror:` to a folder "
+                f"that holds {self.mirror}"
+            )
+        raise UserError(f"source '{self.name}': file '{Path(mirror) / self.mirror}' is missing from the mirror")
+
+
+@cache
+def sources() -> dict[str, Source]:
+    """All sources by name."""
+    entries = yaml.safe_load(Path(__file__).with_name("sources.yaml").read_text("utf-8"))
+    return {name: Source(name=name, **entry) for name, entry in entries.items()}
+
+
+def source(name: str, place: str = "") -> Source:
+    if name not in sources():
+        raise unknown("data source", name, sources(), place)
+    return sources()[name]

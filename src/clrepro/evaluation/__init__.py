@@ -1,0 +1,1 @@
+"""Evaluation: embeddings, semantic textual similarity, transfer tasks."""

@@ -1,0 +1,96 @@
+"""Fingerprints of code: what a result depends on, deaf to comments, docstrings and formatting.
+
+Snakemake would see a touched file and miss a changed module that a script imports. A fingerprint is the hash
+of the syntax trees of a module and of all clrepro modules that it imports, directly or not. It is built from
+the trees' own fields, not from ``ast.dump`` or ``ast.unparse``, whose texts differ between Python versions.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).parent
+# fields that carry no behaviour, or that only some Python versions know
+SILENT = {"ctx", "kind", "type_comment", "type_ignores", "lineno", "end_lineno", "col_offset"}
+# which modules hold what a stage computes; an objective's file comes on top in training
+STAGES = {
+    "fetch": ["clrepro.data.fetch"],
+    "generate": ["clrepro.data.generate"],
+    "prepare": ["clrepro.models.backbone", "clrepro.data.corpus"],
+    "train": ["clrepro.training.sentence"],
+    "embed": ["clrepro.evaluation.embed"],
+    "sts": ["clrepro.evaluation.sts"],
+    "transfer": ["clrepro.evaluation.transfer"],
+    "table": ["clrepro.ledger.cells", "clrepro.report.tables"],
+}
+REGISTRY = "clrepro.objectives"
+# decides no number: a new objective, another error text or another folder must not retrain anything
+PLUMBING = {REGISTRY, "clrepro", "clrepro.errors", "clrepro.paths"}
+
+
+def _plain(node: Any) -> Any:
+    """A syntax tree as nested tuples, without docstrings and without empty or silent fields."""
+    if isinstance(node, ast.AST):
+        fields = {name: value for name, value in ast.iter_fields(node) if name not in SILENT}
+        body = fields.get("body")
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+            first = body[0].value
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                fields["body"] = body[1:]
+        kept = tuple((name, _plain(value)) for name, value in sorted(fields.items()) if value not in (None, []))
+        return type(node).__name__, kept
+    if isinstance(node, list):
+        return tuple(_plain(item) for item in node)
+    return repr(node)
+
+
+def of_source(text: str) -> str:
+    """The fingerprint of one piece of Python source."""
+    return hashlib.sha256(repr(_plain(ast.parse(text))).encode()).hexdigest()
+
+
+def _file(module: str) -> Path | None:
+    path = PACKAGE.joinpath(*module.split(".")[1:])
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _imports(module: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(_file(module).read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def modules(*entries: str) -> tuple[str, ...]:
+    """The clrepro modules that the entries need, themselves included, sorted."""
+    found: set[str] = set()
+    queue = list(entries)
+    while queue:
+        module = queue.pop()
+        if module in found | PLUMBING or module.split(".")[0] != "clrepro" or not _file(module):
+            continue
+        found.add(module)
+        queue.extend(_imports(module))
+    return tuple(sorted(found))
+
+
+@cache
+def of_modules(entries: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for module in modules(*entries):
+        digest.update(f"{module} {of_source(_file(module).read_text('utf-8'))}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def of_stage(stage: str, objective: str | None = None) -> str:
+    """The fingerprint of a stage's code, and of one objective's with it; 16 hexadecimal digits."""
+    return of_modules((*STAGES[stage], *([f"{REGISTRY}.{objective}"] if objective else [])))

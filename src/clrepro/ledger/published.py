@@ -1,0 +1,34 @@
+"""Every published number as one long frame."""
+
+import pandas as pd
+
+from clrepro.catalogue import papers
+
+COLUMNS = ["paper", "version", "table", "row", "column", "metric", "value", "std", "decimals"]
+
+
+def published(paper: str | None = None) -> pd.DataFrame:
+    """The numbers of the papers' tables: paper, version, table, row, column, metric, value, std, decimals.
+
+    Ids are the papers' own (papers/<key>/published.yaml). A table with one number a cell has the metric
+    `value`; printed differences to a baseline have `delta` before the metric's name, as in `delta_sts`. Empty
+    cells, formulas and words are left out.
+    """
+    rows = []
+    for key in [paper] if paper else papers.paper_keys():
+        for name, table in papers.published_tables(key).items():
+            for row in table["rows"]:
+                for kind in ("values", "delta"):
+                    digits = table.get("delta_decimals", table["decimals"]) if kind == "delta" else table["decimals"]
+                    for column, cell in (row.get(kind) or {}).items():
+                        entries = cell if isinstance(cell, dict) else {"value": cell}
+                        for metric, value in entries.items():
+                            if isinstance(value, int | float):
+                                full = (
+                                    metric
+                                    if kind == "values"
+                                    else "delta" + ("" if metric == "value" else f"_{metric}")
+                                )
+                                version = table.get("version")
+                                rows.append([key, version, name, row["id"], column, full, value, None, digits])
+    return pd.DataFrame(rows, columns=COLUMNS)

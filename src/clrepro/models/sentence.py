@@ -1,0 +1,107 @@
+"""Sentence encoders: a transformer, a pooling, and the head that training puts on top."""
+
+import json
+import os
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+POOLINGS = ("cls", "avg", "avg_first_last", "avg_embeddings_last")
+
+
+def pool(hidden: tuple[Tensor, ...], mask: Tensor, pooling: str) -> Tensor:
+    """Sentence vectors (B, D) from hidden states (layers + 1 tensors (B, T, D)) and the mask (B, T).
+
+    cls: the last layer's first token, before any pooler. avg: mean over the last layer's tokens.
+    avg_first_last: mean over the tokens of the first transformer layer and the last (SimCSE since 2022);
+    avg_embeddings_last: the embedding layer in place of the first (Nie's copy of the evaluation code).
+    """
+    if pooling == "cls":
+        return hidden[-1][:, 0]
+    states = {
+        "avg": hidden[-1],
+        "avg_first_last": (hidden[min(1, len(hidden) - 1)] + hidden[-1]) / 2,
+        "avg_embeddings_last": (hidden[0] + hidden[-1]) / 2,
+    }[pooling]
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(1) / weights.sum(1)
+
+
+def make_head(kind: str, width: int) -> nn.Module:
+    """The training head, (B, D) -> (B, D), initialised as the released codes do.
+
+    tanh: linear, then tanh; weights N(0, 0.02), bias 0 (SimCSE, Nie). linear: no activation; weights and bias
+    N(0, 0.006) (Li on BERT). tanh_linear: tanh first (Li on RoBERTa).
+    """
+    linear = nn.Linear(width, width)
+    if kind == "tanh":
+        nn.init.normal_(linear.weight, std=0.02)
+        nn.init.zeros_(linear.bias)
+        return nn.Sequential(linear, nn.Tanh())
+    nn.init.normal_(linear.weight, std=0.006)
+    nn.init.normal_(linear.bias, std=0.006)
+    return {"linear": nn.Sequential(linear), "tanh_linear": nn.Sequential(nn.Tanh(), linear)}[kind]
+
+
+class SentenceEncoder(nn.Module):
+    """token ids -> sentence vectors, with the head or without it."""
+
+    def __init__(self, path: Path, pooling: str = "cls", head: str | None = None, freeze_embeddings: bool = False):
+        super().__init__()
+        from transformers import AutoModel
+
+        self.transformer = AutoModel.from_pretrained(path, add_pooling_layer=False, dtype=torch.float32)
+        self.pooling = pooling
+        self.head = make_head(head, self.transformer.config.hidden_size) if head else None
+        if freeze_embeddings:
+            self.transformer.embeddings.requires_grad_(False)
+
+    def forward(self, ids: Tensor, mask: Tensor, with_head: bool = False) -> Tensor:
+        """ids, mask: (B, T) int64. Returns (B, D)."""
+        every = self.pooling.startswith("avg_")
+        output = self.transformer(input_ids=ids, attention_mask=mask, output_hidden_states=every)
+        hidden = output.hidden_states if every else (output.last_hidden_state,)
+        vectors = pool(hidden, mask, self.pooling)
+        return self.head(vectors) if with_head and self.head is not None else vectors
+
+
+def save(model: SentenceEncoder, tokenizer, folder: Path) -> None:
+    """Write the encoder so that AutoModel and SentenceTransformer load it; the head goes beside it."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    model.transformer.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    if model.head is not None:
+        save_file(
+            {key: value.contiguous() for key, value in model.head.state_dict().items()},
+            folder / "head.safetensors",
+        )
+    if model.pooling in ("cls", "avg"):
+        write_sentence_transformers_files(model, tokenizer, folder)
+
+
+def write_sentence_transformers_files(model: SentenceEncoder, tokenizer, folder: Path) -> None:
+    """The three small files by which sentence-transformers finds the encoder and its pooling."""
+    modules = [
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    ]
+    pooling = {
+        "word_embedding_dimension": model.transformer.config.hidden_size,
+        "pooling_mode_cls_token": model.pooling == "cls",
+        "pooling_mode_mean_tokens": model.pooling == "avg",
+    }
+    longest = {"max_seq_length": max_tokens(model, tokenizer), "do_lower_case": False}
+    os.makedirs(folder / "1_Pooling", exist_ok=True)
+    (folder / "modules.json").write_text(json.dumps(modules, indent=1), "utf-8")
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling, indent=1), "utf-8")
+    (folder / "sentence_bert_config.json").write_text(json.dumps(longest, indent=1), "utf-8")
+
+
+def max_tokens(model: SentenceEncoder, tokenizer) -> int:
+    """The longest input: evaluation never truncates below it. RoBERTa's positions start after its padding id."""
+    config = model.transformer.config
+    start = config.pad_token_id + 1 if config.model_type == "roberta" else 0
+    return min(config.max_position_embeddings - start, tokenizer.model_max_length)

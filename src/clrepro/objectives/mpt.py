@@ -1,0 +1,30 @@
+r"""MPT: hardest-negative triplet loss on the dot product, margin m.
+
+written, Nie et al. 2023, equation (13) with primed negatives (also Li et al. 2024, gradient (3)):
+    L = mean_i max( 0, m - s_ii + max_{j != i} s_ij ),   s_ij = h_i . h'_j
+released, Nie's code: anchors are the columns (view 2), and the maximum is floored at 0:
+    L = mean_j max( 0, m - s_jj + max(0, max_{i != j} s_ij) )
+released_li2024, Li's code: as written.
+"""
+
+from torch import Tensor
+
+from clrepro.objectives._similarity import cosines, diagonal_mask
+
+
+def written(view1: Tensor, view2: Tensor, *, margin: float = 0.23) -> Tensor:
+    """Hardest negative along the row; margin in cosine. Returns a scalar >= 0."""
+    similarity = cosines(view1, view2)
+    hardest = similarity.masked_fill(diagonal_mask(similarity), float("-inf")).amax(1)
+    return (margin - similarity.diagonal() + hardest).relu().mean()
+
+
+def released(view1: Tensor, view2: Tensor, *, margin: float = 0.23) -> Tensor:
+    """Hardest negative down the column, never below 0; margin in cosine. Returns a scalar >= 0."""
+    similarity = cosines(view1, view2)
+    # the code zeroes the diagonal instead of leaving it out: that is the floor
+    hardest = similarity.masked_fill(diagonal_mask(similarity), 0.0).amax(0)
+    return (margin - similarity.diagonal() + hardest).relu().mean()
+
+
+VARIANTS = {"written": written, "released": released, "released_li2024": written}

@@ -1,0 +1,210 @@
+"""A paper's table with our numbers beside the published ones, as csv, Markdown and HTML.
+
+The files hold no time, host, path or commit: the same results give the same bytes.
+"""
+
+import html
+from pathlib import Path
+
+import pandas as pd
+
+from clrepro.catalogue import Catalogue, Cell, Table, papers
+from clrepro.ledger.cells import BAND, Ours, score, summarise, verdict
+from clrepro.ledger.published import published
+from clrepro.paths import read_json
+
+COLUMNS = [
+    "row",
+    "column",
+    "metric",
+    "published",
+    "ours",
+    "ours_std",
+    "seeds",
+    "difference",
+    "verdict",
+    "note",
+]
+SCALES = {
+    "demo": "demo scale: generated data and tiny encoders, so no number is comparable with a published one",
+    "bench": "bench scale: real data and small encoders, so no number is comparable with a published one",
+    "paper": f"paper scale: `reproduced` means that the 95 % interval of our mean lies within ±{BAND:g} of the "
+    "published number",
+}
+METRICS = {
+    "sts": "STS: Spearman × 100, mean of seven sets",
+    "tr": "transfer: test accuracy in percent, mean of seven sets",
+    "tr_dev": "the same, development accuracy",
+    "value": "",
+}
+STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1a1a1a}
+table{border-collapse:collapse}th,td{padding:.35rem .7rem;border-bottom:1px solid #ddd;text-align:right}
+th:first-child,td:first-child{text-align:left}thead th{border-bottom:2px solid #444}
+td small{color:#666;display:block}td.hole{color:#767676}figcaption,p,li{max-width:60rem}"""
+
+
+def measured(catalogue: Catalogue, cell: Cell) -> tuple[Ours | None, str]:
+    """Our side of a cell from the records on disk, and a note: why it is a hole, or that it is stale."""
+    if cell.hole:
+        return None, cell.hole
+    scores, stale = [], False
+    for run in cell.runs:
+        files = [run.folder / name for name in ("record.json", "sts.json", "transfer.json")]
+        if not all(file.exists() for file in files):
+            target = f"{cell.paper}_{cell.table}"
+            config = "" if run.scale == "demo" else f" --configfile config/{run.scale}.yaml"
+            return None, f"not run yet: snakemake {target} --cores all{config}"
+        record, sts, transfer = map(read_json, files)
+        scores.append(score(cell.score, {"sts": sts["rows"], "transfer": transfer["rows"]}))
+        stale |= bool(run.objective) and catalogue.is_stale(run, record)
+    return summarise(scores), "stale: trained by older code, kept by accept_stale" if stale else ""
+
+
+def frame(catalogue: Catalogue, table: Table) -> pd.DataFrame:
+    """The table in long form, one line a cell; numbers in percent."""
+    printed = published(table.paper)
+    printed = printed[printed["table"] == table.name].set_index(["row", "column", "metric"])["value"].to_dict()
+    rows = []
+    for cell in table.cells:
+        value = printed.get((cell.published_row or cell.row, cell.column, cell.published_metric or cell.metric))
+        ours, note = measured(catalogue, cell)
+        rows.append(
+            {
+                "row": cell.row,
+                "column": cell.column,
+                "metric": cell.metric,
+                "published": value,
+                "ours": ours and round(ours.mean, 2),
+                "ours_std": None if ours is None or ours.std is None else round(ours.std, 2),
+                "seeds": ours.seeds if ours else 0,
+                "difference": None if ours is None or value is None else round(ours.mean - value, 2),
+                "verdict": verdict(ours, value, catalogue.config.scale),
+                "note": note,
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def caption(catalogue: Catalogue, table: Table) -> list[str]:
+    """What the table shows and by which protocol, in sentences."""
+    spec = papers.published_tables(table.paper)[table.name]
+    paper = papers.load(table.paper, "published")["paper"]
+    config = catalogue.config
+    metrics = [METRICS.get(metric, "") for metric in dict.fromkeys(cell.metric for cell in table.cells)]
+    kind = spec["metric"] if isinstance(spec["metric"], str) else "; ".join(filter(None, metrics))
+    encoders = ", ".join(f"{key} = {describe(spec)}" for key, spec in config.sentence.backbones.items() if spec)
+    return [
+        f"{paper['title']} ({table.paper}), {table.name.replace('_', ' ')}: {spec['caption']}.",
+        f"At {SCALES[config.scale]}.",
+        f"{kind[0].upper()}{kind[1:]}. STS12-16 in the `all` setting; transfer by a plain logistic regression, "
+        f"`{config.sentence.protocol}` folds (not yet SentEval's own classifier). "
+        f"Selected on STS-B dev. Seeds: {', '.join(map(str, config.seeds))}.",
+        f"Data: {catalogue.corpus.name}"
+        + (f" ({config.sentence.corpus_lines:,} sentences)" if config.sentence.corpus_lines else "")
+        + f", {catalogue.tasks.name}. Encoders: {encoders}.",
+        papers.load(table.paper, "experiments")["tables"][table.name].get("note", "").strip(),
+    ]
+
+
+def describe(backbone) -> str:
+    if backbone.kind == "scratch":
+        return f"own {backbone.mlm_epochs}-epoch MLM, {backbone.layers} layers × {backbone.hidden_size}"
+    return backbone.source or Path(backbone.path).name
+
+
+def cell_text(row: pd.Series) -> tuple[str, str]:
+    """(ours, published) as a reader sees them; an en dash is a hole."""
+    ours = "–" if pd.isna(row["ours"]) else f"{row['ours']:.2f}"
+    if not pd.isna(row["ours_std"]):
+        ours += f" ± {row['ours_std']:.2f}"
+    return ours, "" if pd.isna(row["published"]) else f"{row['published']:.2f}"
+
+
+def pivot(long: pd.DataFrame) -> tuple[list[str], list[list[tuple[str, str, pd.Series]]]]:
+    """Header and lines of the printed layout: the paper's rows, its columns times the metrics."""
+    metrics = list(dict.fromkeys(long["metric"]))
+    header = [""]
+    for column in dict.fromkeys(long["column"]):
+        header += [column if len(metrics) == 1 else f"{column} {metric}" for metric in metrics]
+    lines = [[(*cell_text(row), row) for _, row in group.iterrows()] for _, group in long.groupby("row", sort=False)]
+    return header, lines
+
+
+def summary(long: pd.DataFrame) -> str:
+    counts = long["verdict"].value_counts()
+    return ", ".join(f"{counts[name]} {name}" for name in sorted(counts.index))
+
+
+def notes(long: pd.DataFrame) -> list[str]:
+    """The distinct notes, each with the cells that it concerns."""
+    found = []
+    for note, group in long[long["note"] != ""].groupby("note", sort=False):
+        rows = list(dict.fromkeys(group["row"]))
+        columns = list(dict.fromkeys(group["column"]))
+        every_row = len(rows) == long["row"].nunique()
+        where = ", ".join(columns if every_row else rows)
+        found.append(f"{where}: {note}")
+    return found
+
+
+def markdown(long: pd.DataFrame, sentences: list[str]) -> str:
+    header, lines = pivot(long)
+    parts = [f"**{sentences[0]}**", "", *(line for text in sentences[1:] if text for line in (text, ""))]
+    parts += ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
+    for line in lines:
+        cells = [f"{ours} ({there})" if there else ours for ours, there, _ in line]
+        parts.append("| " + " | ".join([line[0][2]["row"], *cells]) + " |")
+    parts += ["", f"Ours ± standard deviation over seeds (published). Verdicts: {summary(long)}.", ""]
+    parts += [f"- {note}" for note in notes(long)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def page(long: pd.DataFrame, sentences: list[str]) -> str:
+    header, lines = pivot(long)
+    head = "".join(f"<th scope=col>{html.escape(name)}</th>" for name in header)
+    body = []
+    for line in lines:
+        cells = [f"<th scope=row>{html.escape(line[0][2]['row'])}</th>"]
+        for ours, there, row in line:
+            hint = html.escape(": ".join(filter(None, [row["verdict"], row["note"]])), quote=True)
+            printed = f"<small>{there} published</small>" if there else ""
+            cells.append(f'<td class="{"hole" if ours == "–" else ""}" title="{hint}">{ours}{printed}</td>')
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    text = "".join(f"<p>{html.escape(text)}</p>" for text in sentences[1:] if text)
+    remarks = "".join(f"<li>{html.escape(note)}</li>" for note in notes(long))
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(sentences[0])}</title>'
+        f"<style>{STYLE}</style><figure><figcaption><h1>{html.escape(sentences[0])}</h1>{text}</figcaption>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        f"<p>Ours ± standard deviation over seeds, the published number below. Verdicts: {summary(long)}.</p>"
+        f"<ul>{remarks}</ul></figure></html>\n"
+    )
+
+
+def write(catalogue: Catalogue, table: Table) -> pd.DataFrame:
+    """Write <table>.csv, .md and .html; returns the long form."""
+    long = frame(catalogue, table)
+    sentences = caption(catalogue, table)
+    folder = catalogue.table_folder(table)
+    folder.mkdir(parents=True, exist_ok=True)
+    long.to_csv(folder / f"{table.name}.csv", index=False, lineterminator="\n")
+    (folder / f"{table.name}.md").write_text(markdown(long, sentences), "utf-8")
+    (folder / f"{table.name}.html").write_text(page(long, sentences), "utf-8")
+    return long
+
+
+def write_grid(catalogue: Catalogue, name: str, file: Path) -> None:
+    """A grid search as csv: its points by their STS-B dev score, the best first."""
+    rows = []
+    for run in catalogue.grids[name]:
+        record = read_json(run.record)
+        values = {
+            **run.params,
+            "learning_rate": run.recipe.learning_rate,
+            "batch_size": run.recipe.batch_size,
+        }
+        rows.append({"backbone": run.backbone.key, **values, "stsb_dev": round(100 * record["best_score"], 2)})
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).sort_values(["backbone", "stsb_dev"], ascending=[True, False]).to_csv(
+        file, index=False, lineterminator="\n"
+    )

@@ -1,0 +1,228 @@
+"""The stages of the workflow as functions: rules and the command line call the same ones.
+
+Each takes the catalogue and the runs that share its job, reads what earlier stages recorded and writes records
+last, so that a record vouches for what it names.
+"""
+
+import os
+import shutil
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from clrepro import fingerprint
+from clrepro.catalogue import Catalogue, Run
+from clrepro.catalogue.runs import BackboneBuild
+from clrepro.data import corpus
+from clrepro.data import fetch as fetching
+from clrepro.data.senteval import distinct_sentences
+from clrepro.data.sources import Source
+from clrepro.errors import UserError
+from clrepro.paths import read_json, sha256, write_json
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def fetch(catalogue: Catalogue, source: Source) -> None:
+    """Bring a source to its folder: generated, from the mirror, or from its url."""
+    if source.kind == "generated":
+        from clrepro.data.generate import generate
+
+        generate(source)
+    else:
+        fetching.fetch(source, catalogue.config.mirror)
+
+
+def prepare(catalogue: Catalogue, build: BackboneBuild) -> None:
+    """Tokenise the training corpus for a backbone and make the backbone itself ready."""
+    import torch
+
+    from clrepro.models import backbone
+
+    torch.set_num_threads(catalogue.config.jobs.threads)
+    sentence = catalogue.config.sentence
+    text = Path(read_json(catalogue.corpus.record)["path"])
+    sentences = corpus.select(corpus.read_sentences(text, sentence.blank_lines), sentence.corpus_lines)
+    if build.spec["kind"] == "scratch":
+        path = build.folder / "model"
+        tokenizer = backbone.make_tokenizer(sentences, build.spec["vocabulary"])
+        corpus.tokenise(sentences, tokenizer, build.max_length, build.folder)
+        backbone.make_scratch(build.spec, tokenizer, corpus.TokenisedCorpus(build.folder), path, say)
+    else:
+        path = Path(read_json(build.weights.record)["path"] if build.weights else build.spec["path"])
+        corpus.tokenise(sentences, backbone.load_tokenizer(path), build.max_length, build.folder)
+    write_json(build.folder / "backbone.json", backbone.describe(path))
+    say(f"{build.key}: ready in {build.folder}, {len(sentences):,} sentences tokenised")
+
+
+def train(catalogue: Catalogue, runs: list[Run]) -> None:
+    """Train what is not yet finished and export every run's record and model."""
+    import torch
+
+    torch.set_num_threads(catalogue.config.jobs.threads)
+    for number, run in enumerate(runs, 1):
+        say(f"[{number}/{len(runs)}] {run.folder}")
+        if not run.objective:
+            write_json(run.record, pretrained_record(run))
+            continue
+        state = finished_state(catalogue, run)
+        if not (state / "record.json").exists():
+            write_json(state / "record.json", train_one(catalogue, run, state))
+            (state / "progress.pt").unlink(missing_ok=True)
+        export(state, run.folder)
+
+
+def finished_state(catalogue: Catalogue, run: Run) -> Path:
+    """The state folder of a run: of today's code, or, for an accepted stale run, of the code that finished it."""
+    state = run.state(fingerprint.of_stage("train", run.objective))
+    if not (state / "record.json").exists() and catalogue.accepts_stale(run):
+        older = sorted(state.parent.glob(f"{run.hash8}-seed{run.seed}-*/record.json"), key=os.path.getmtime)
+        if older:
+            return older[-1].parent
+    return state
+
+
+def pretrained_record(run: Run) -> dict:
+    """The record of weights that need no training."""
+    weights = read_json(run.backbone.records[1])
+    model = {"path": weights["path"], "sha256": weights["sha256"]}
+    return {
+        "identity": run.identity,
+        "seed": None,
+        "code": fingerprint.of_stage("train"),
+        "model": model,
+        "steps": 0,
+    }
+
+
+def train_one(catalogue: Catalogue, run: Run, state: Path) -> dict:
+    """One training; leaves the best checkpoint in state/best and returns the record."""
+    from clrepro.objectives import make
+    from clrepro.training.sentence import train_encoder
+
+    objective = make(run.objective, run.variant, **run.params)
+    started = time.perf_counter()
+    result = train_encoder(
+        objective,
+        run.recipe.model_dump(),
+        run.seed,
+        tokens=run.backbone.folder,
+        backbone=Path(read_json(run.backbone.records[1])["path"]),
+        tasks=Path(read_json(catalogue.tasks.record)["path"]),
+        device=catalogue.config.device,
+        state=state,
+        title=f"{run.backbone.key} {objective}",
+    )
+    seconds = time.perf_counter() - started
+    weights = state / "best" / "model.safetensors"
+    best = f"best STS-B dev {result['best_score']:.4f} at step {result['best_step']} of {result['steps']}"
+    say(f"    {best}, {seconds:.1f} s")
+    return {
+        "identity": run.identity,
+        "seed": run.seed,
+        "code": fingerprint.of_stage("train", run.objective),
+        "model": {
+            "path": str(run.folder / "model"),
+            "sha256": sha256(weights),
+            "bytes": weights.stat().st_size,
+        },
+        **result,
+        "seconds": round(seconds, 2),
+        "environment": environment(),
+    }
+
+
+@cache
+def environment() -> dict[str, str]:
+    """The versions that a number may depend on."""
+    import platform
+    from importlib.metadata import version
+
+    packages = ("torch", "transformers", "tokenizers", "accelerate", "numpy")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def export(state: Path, folder: Path) -> None:
+    """Hard-link a finished run's model and record into the results (copies across file systems)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / "model.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(state / "best", fresh, copy_function=link)
+    shutil.rmtree(folder / "model", ignore_errors=True)
+    os.replace(fresh, folder / "model")
+    temporary = folder / "record.new"
+    temporary.unlink(missing_ok=True)
+    link(state / "record.json", temporary)
+    os.replace(temporary, folder / "record.json")
+
+
+def link(source: str | Path, target: str | Path) -> str:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return str(target)
+
+
+def embed(catalogue: Catalogue, runs: list[Run]) -> None:
+    """Embed every distinct test sentence once per checkpoint; (n, D) float32 beside the record."""
+    import torch
+    from transformers import AutoTokenizer
+
+    from clrepro.evaluation.embed import embed as embed_tokens
+    from clrepro.evaluation.embed import tokenise_for_embedding
+    from clrepro.models.sentence import SentenceEncoder
+    from clrepro.training.loop import choose_device
+
+    torch.set_num_threads(catalogue.config.jobs.threads)
+    device = choose_device(catalogue.config.device)
+    sentences = distinct_sentences(Path(read_json(catalogue.tasks.record)["path"]))
+    tokens: dict[Path, list] = {}
+    for number, run in enumerate(runs, 1):
+        model = SentenceEncoder(checked_model(run), run.recipe.pooling)
+        if run.backbone.folder not in tokens:
+            tokenizer = AutoTokenizer.from_pretrained(read_json(run.backbone.records[1])["path"])
+            tokens[run.backbone.folder] = tokenise_for_embedding(model, tokenizer, sentences)
+        say(f"[{number}/{len(runs)}] {run.folder}: {len(sentences):,} sentences")
+        vectors = embed_tokens(model.to(device), tokens[run.backbone.folder], device, title=run.slug)
+        if not np.isfinite(vectors).all():
+            raise UserError(f"{run.folder}: the embeddings are not finite; the checkpoint is broken")
+        np.save(run.folder / "embeddings.npy", vectors)
+
+
+def checked_model(run: Run) -> Path:
+    """The folder of a run's model, if its weights are still those of the record."""
+    model = read_json(run.record)["model"]
+    weights = Path(model["path"]) / "model.safetensors"
+    if not weights.is_file() or sha256(weights) != model["sha256"]:
+        state = "does not match the sha256 in" if weights.is_file() else "is missing, but named by"
+        raise UserError(f"{weights} {state} {run.record}; delete that record to make the run again")
+    return weights.parent
+
+
+def sts(catalogue: Catalogue, runs: list[Run]) -> None:
+    from clrepro.evaluation.sts import evaluate_sts
+
+    probe(catalogue, runs, "sts.json", evaluate_sts)
+
+
+def transfer(catalogue: Catalogue, runs: list[Run]) -> None:
+    from clrepro.evaluation.transfer import evaluate_transfer
+
+    probe(catalogue, runs, "transfer.json", evaluate_transfer, catalogue.config.sentence.protocol)
+
+
+def probe(catalogue: Catalogue, runs: list[Run], name: str, evaluate, *settings: str) -> None:
+    """Evaluate stored embeddings and write the rows [task, split, metric, value]."""
+    root = Path(read_json(catalogue.tasks.record)["path"])
+    sentences = distinct_sentences(root)
+    for number, run in enumerate(runs, 1):
+        vectors = np.load(run.folder / "embeddings.npy", mmap_mode="r")
+        rows = [[*row[:3], round(row[3], 6)] for row in evaluate(vectors, sentences, root, *settings)]
+        write_json(run.folder / name, {"tasks": catalogue.tasks.identity, "protocol": list(settings), "rows": rows})
+        say(f"[{number}/{len(runs)}] {run.folder / name}")

@@ -1,0 +1,242 @@
+"""The training loop. It knows nothing of text, images or graphs: a workload brings the views."""
+
+import os
+import random
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from clrepro.errors import UserError
+
+PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
+SAVE_SECONDS = 60  # state is saved at evaluations, but not more often than this
+CHECK_EVERY = 25  # steps between looks at the loss: each look waits for the device
+
+
+class Workload(Protocol):
+    """What a modality brings to the loop."""
+
+    model: nn.Module
+    steps: int
+
+    def views(self, model: nn.Module, step: int, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Two views (N, D) of the batch of this step; the same step always means the same batch."""
+
+    def select(self, device: torch.device) -> dict[str, float]:
+        """Scores on development data; the first one selects the checkpoint, higher is better."""
+
+    def export(self, folder: Path) -> None:
+        """Write the model in its ecosystem's format."""
+
+
+class Interrupted(Exception):
+    """Training was asked to stop (SIGTERM); its state is saved and the next start continues."""
+
+
+class Diverged(UserError):
+    """A loss, gradient or embedding that is not finite."""
+
+
+def choose_device(device: str) -> torch.device:
+    """auto: a GPU where there is one, then Apple's, then the CPU."""
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UserError("device: 'cuda' is not available on this machine; use `device: auto` or `device: cpu`")
+    return torch.device(device)
+
+
+def fit(
+    workload: Workload, objective: Callable, settings: dict, device: str, state: Path, title: str = ""
+) -> dict[str, object]:
+    """Train, and leave the best checkpoint in ``state/best``.
+
+    settings: learning_rate, weight_decay, warmup (fraction of the steps), clip (gradient norm), precision,
+    evaluate_every. AdamW; the learning rate rises linearly during the warm-up and falls linearly to 0. State
+    (weights, optimiser, RNGs, step, best score) is saved in ``state``; if it is there, training goes on from
+    it and ends, on a CPU, in the same weights to the bit. Raises Diverged with the step and the cause.
+    """
+    place = choose_device(device)
+    precision = settings["precision"]
+    if precision == "fp16" and place.type != "cuda":
+        raise UserError(f"precision fp16 needs a GPU, the device is '{place}'; set `sentence.training.precision: fp32`")
+    AcceleratorState._reset_state(reset_partial_state=True)  # several runs may share this process
+    accelerator = Accelerator(mixed_precision=PRECISIONS[precision], cpu=place.type == "cpu")
+    device_ = accelerator.device
+    total = workload.steps
+    trained = [parameter for parameter in workload.model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(
+        trained,
+        lr=settings["learning_rate"],
+        weight_decay=settings["weight_decay"],
+        fused=device_.type == "cuda",
+    )
+    rise = max(1, round(settings["warmup"] * total))
+
+    def scale(step: int) -> float:
+        return (
+            min((step + 1) / rise, 1.0) * max(0.0, (total - step) / total) if settings["warmup"] else 1 - step / total
+        )
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, scale)
+    model, optimizer = accelerator.prepare(workload.model, optimizer)
+    state.mkdir(parents=True, exist_ok=True)
+    progress = Progress(state, workload, optimizer, schedule, accelerator)
+    progress.load(device_)
+    # health: (loss, largest |embedding|, gradient norm) of the steps since the last look
+    health: list[Tensor] = []
+    last_save = time.monotonic()
+    bar = tqdm(total=total, initial=progress.step, desc=title, unit="step", disable=None, leave=False)
+    with StopFlag() as stop, bar:
+        while progress.step < total:
+            model.train()
+            view1, view2 = workload.views(model, progress.step, device_)
+            loss = objective(view1, view2)
+            accelerator.backward(loss)
+            norm = accelerator.clip_grad_norm_(trained, settings["clip"])
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad(set_to_none=True)
+            largest = torch.maximum(view1.detach().abs().max(), view2.detach().abs().max())
+            health.append(torch.stack([loss.detach().float(), largest.float(), norm.detach().float()]))
+            progress.step += 1
+            bar.update()
+            evaluate = progress.step % settings["evaluate_every"] == 0 or (
+                progress.step == total and not progress.history
+            )
+            if len(health) == CHECK_EVERY or evaluate or progress.step == total or stop.requested:
+                progress.losses += examine(health, progress.step, precision, settings["learning_rate"])
+                health.clear()
+            if evaluate:
+                model.eval()
+                scores = workload.select(device_)
+                progress.note(scores, schedule.get_last_lr()[0])
+                bar.set_postfix(score=f"{next(iter(scores.values())):.4f}", loss=f"{progress.history[-1]['loss']:.4f}")
+                if time.monotonic() - last_save > SAVE_SECONDS:
+                    progress.save()
+                    last_save = time.monotonic()
+            if stop.requested and progress.step < total:
+                progress.save()
+                raise Interrupted(f"stopped at step {progress.step} of {total}; the state is saved")
+    return {
+        "steps": total,
+        "best_step": progress.best_step,
+        "best_score": progress.best_score,
+        "history": progress.history,
+        "device": torch.cuda.get_device_name() if device_.type == "cuda" else device_.type,
+    }
+
+
+def examine(health: list[Tensor], step: int, precision: str, learning_rate: float) -> list[float]:
+    """The losses of the last steps; raises Diverged at the first step that is not finite."""
+    table = torch.stack(health).cpu()
+    for row, (loss, largest, norm) in enumerate(table.tolist()):
+        at = step - len(health) + row + 1
+        if not torch.isfinite(torch.tensor(largest)):
+            cause = f"the encoder's outputs are not finite (precision {precision}, learning rate {learning_rate:g})"
+        elif not torch.isfinite(torch.tensor(loss)):
+            cause = f"the objective is {loss} on finite embeddings (largest entry {largest:.3g})"
+        elif not torch.isfinite(torch.tensor(norm)) and precision != "fp16":  # fp16's scaler skips such steps
+            cause = f"the gradient norm is {norm} at a finite loss of {loss:.4g}"
+        else:
+            continue
+        raise Diverged(f"training diverged at step {at}: {cause}. Lower the learning rate, or use precision fp32")
+    return table[:, 0].tolist()
+
+
+class Progress:
+    """Where a training stands, in memory and on disk."""
+
+    def __init__(self, state: Path, workload: Workload, optimizer, schedule, accelerator: Accelerator):
+        self.state, self.workload = state, workload
+        self.optimizer, self.schedule, self.accelerator = optimizer, schedule, accelerator
+        self.step = 0
+        self.best_step, self.best_score = 0, float("-inf")
+        self.history: list[dict] = []
+        self.losses: list[float] = []
+
+    def note(self, scores: dict[str, float], learning_rate: float) -> None:
+        """Record an evaluation; keep the checkpoint if it is the best so far."""
+        mean = sum(self.losses) / len(self.losses)
+        self.history.append({"step": self.step, "loss": mean, "learning_rate": learning_rate, **scores})
+        self.losses = []
+        score = next(iter(scores.values()))
+        if not self.best_step or score > self.best_score:  # the first one counts even if it is NaN
+            self.best_step, self.best_score = self.step, score
+            fresh = self.state / "best.new"
+            shutil.rmtree(fresh, ignore_errors=True)
+            self.workload.export(fresh)
+            shutil.rmtree(self.state / "best", ignore_errors=True)
+            os.replace(fresh, self.state / "best")
+
+    def save(self) -> None:
+        content = {
+            "step": self.step,
+            "best": (self.best_step, self.best_score),
+            "history": self.history,
+            "losses": self.losses,
+            "model": self.workload.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "scaler": self.accelerator.scaler.state_dict() if self.accelerator.scaler else None,
+            "rng": torch.get_rng_state(),
+            "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        }
+        temporary = self.state / "progress.tmp"
+        torch.save(content, temporary)
+        os.replace(temporary, self.state / "progress.pt")
+
+    def load(self, device: torch.device) -> None:
+        file = self.state / "progress.pt"
+        if not file.exists():
+            return
+        try:
+            content = torch.load(file, map_location=device, weights_only=True)
+        except Exception as failure:
+            raise UserError(f"{file} cannot be read ({failure}); delete it to train this run anew") from None
+        self.workload.model.load_state_dict(content["model"])
+        self.optimizer.load_state_dict(content["optimizer"])
+        self.schedule.load_state_dict(content["schedule"])
+        if self.accelerator.scaler and content["scaler"]:
+            self.accelerator.scaler.load_state_dict(content["scaler"])
+        torch.set_rng_state(content["rng"].cpu())
+        if torch.cuda.is_available() and content["cuda_rng"]:
+            torch.cuda.set_rng_state_all([rng.cpu() for rng in content["cuda_rng"]])
+        self.step, self.history, self.losses = content["step"], content["history"], content["losses"]
+        self.best_step, self.best_score = content["best"]
+
+
+class StopFlag:
+    """SIGTERM sets a flag instead of ending the process in the middle of a step."""
+
+    def __init__(self):
+        self.requested = False
+
+    def __enter__(self) -> "StopFlag":
+        self.here = threading.current_thread() is threading.main_thread()
+        if self.here:
+            self.before = signal.signal(signal.SIGTERM, self.request)
+        return self
+
+    def request(self, *_) -> None:
+        self.requested = True
+
+    def __exit__(self, *_) -> None:
+        if self.here:
+            signal.signal(signal.SIGTERM, self.before)
+
+
+def seed_everything(seed: int) -> None:
+    """One seed for the head's weights and the dropout masks; the order of the data has its own generator."""
+    random.seed(seed)
+    torch.manual_seed(seed)

@@ -1,0 +1,39 @@
+import os
+
+import pytest
+import torch
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def demo_tasks(tmp_path_factory):
+    """The generated evaluation sets."""
+    from clrepro.data.demo import write_senteval
+
+    root = tmp_path_factory.mktemp("senteval")
+    write_senteval(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    """A tiny backbone and its tokenised corpus: (folder with tokens, model folder, sentences)."""
+    from clrepro.data import corpus
+    from clrepro.data.demo import write_corpus
+    from clrepro.models import backbone
+
+    folder = tmp_path_factory.mktemp("tiny")
+    write_corpus(folder / "text.txt", 600)
+    sentences = corpus.read_sentences(folder / "text.txt")
+    spec = dict(layers=1, hidden_size=32, heads=2, dropout=0.1, seed=0, mlm_epochs=0)
+    tokenizer = backbone.make_tokenizer(sentences, 600)
+    corpus.tokenise(sentences, tokenizer, 16, folder)
+    backbone.make_scratch(spec, tokenizer, corpus.TokenisedCorpus(folder), folder / "model")
+    return folder, folder / "model", sentences

@@ -1,0 +1,115 @@
+"""Embedding and probes: exact small cases, and independence of batch composition."""
+
+import numpy as np
+import pytest
+import torch
+
+from clrepro.data.senteval import STS_SUBSETS, Pairs
+from clrepro.errors import UserError
+from clrepro.evaluation import senteval
+from clrepro.evaluation.embed import embed, tokenise_for_embedding
+from clrepro.evaluation.sts import cosines, evaluate_sts, spearman
+from clrepro.evaluation.transfer import choose
+from clrepro.models.sentence import SentenceEncoder, pool
+
+
+def hashed(sentences):
+    """A bag of words in 64 dimensions, the same on every machine."""
+    vectors = np.zeros((len(sentences), 64), np.float32)
+    for row, sentence in enumerate(sentences):
+        for word in sentence.lower().split():
+            vectors[row, sum(ord(c) * 31**i for i, c in enumerate(word)) % 64] += 1
+    return vectors
+
+
+def test_spearman_shares_ranks_among_ties_and_gives_0_for_constants():
+    # ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: Pearson of ranks by hand
+    assert spearman(np.array([1, 2, 2, 3]), np.array([1, 2, 3, 4])) == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
+    assert spearman(np.ones(4), np.arange(4)) == 0
+
+
+def test_cosines_in_float64_and_0_for_a_zero_vector():
+    vectors = np.array([[3, 4], [4, 3], [0, 0]], np.float32)
+    pairs = Pairs(["a", "a"], ["b", "c"], [1.0, 2.0])
+    found = cosines(vectors, {"a": 0, "b": 1, "c": 2}, pairs)
+    assert found.dtype == np.float64
+    assert found.tolist() == [0.96, 0.0]
+
+
+def test_vectors_at_the_angles_that_gold_asks_for_reach_correlation_1(tmp_path):
+    folder = tmp_path / "STS" / "STS12-en-test"
+    folder.mkdir(parents=True)
+    gold = {name: np.random.default_rng(number).permutation(12) / 3 for number, name in enumerate(STS_SUBSETS["STS12"])}
+    sentences, angles = [], []
+    for name, scores in gold.items():
+        pairs = [(f"{name} a{i}", f"{name} b{i}") for i in range(12)]
+        (folder / f"STS.input.{name}.txt").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
+        (folder / f"STS.gs.{name}.txt").write_text("".join(f"{score}\n" for score in scores))
+        sentences += [sentence for pair in pairs for sentence in pair]
+        angles += [angle for score in scores for angle in (0.0, (4 - score) / 4)]
+    vectors = np.stack([np.cos(angles), np.sin(angles)], 1).astype(np.float32)
+    right = {metric: value for _, _, metric, value in evaluate_sts(vectors, sentences, tmp_path, ("STS12",))}
+    assert list(right.values()) == pytest.approx([1.0] * len(right))
+    # one subset turned over: its own correlation is -1, the mean 3/5, the concatenation in between
+    (folder / "STS.gs.MSRvid.txt").write_text("".join(f"{4 - score}\n" for score in gold["MSRvid"]))
+    wrong = {metric: value for _, _, metric, value in evaluate_sts(vectors, sentences, tmp_path, ("STS12",))}
+    assert wrong["spearman:MSRvid"] == pytest.approx(-1)
+    assert wrong["spearman_mean"] == wrong["spearman_wmean"] == pytest.approx(0.6)
+    assert wrong["spearman_all"] == pytest.approx(0.6, abs=0.02)
+
+
+def test_the_contract_of_evaluate(demo_tasks):
+    frame = senteval.evaluate(hashed, demo_tasks, ["STS12", "STSBenchmark", "MR", "MRPC", "SST2"], "fast")
+    assert list(frame.columns) == ["task", "split", "metric", "value"]
+    key = frame.set_index(["task", "split", "metric"])["value"]
+    subsets = [key["STS12", "test", f"spearman:{name}"] for name in STS_SUBSETS["STS12"]]
+    assert key["STS12", "test", "spearman_mean"] == pytest.approx(np.mean(subsets))
+    assert 0.3 < key["STSBenchmark", "test", "spearman"] <= 1
+    assert 60 < key["MR", "test", "accuracy"] <= 100  # a bag of words knows more than a coin
+    assert 60 < key["SST2", "dev", "accuracy"] <= 100
+    assert {("MRPC", "test", "f1"), ("MRPC", "dev", "accuracy")} <= set(key.index)
+    dev = senteval.evaluate(hashed, demo_tasks, ["STSBenchmark"], "dev")
+    assert set(dev["split"]) == {"dev"}
+
+
+def test_wrong_task_protocol_or_folder_is_refused(demo_tasks, tmp_path):
+    with pytest.raises(UserError, match="unknown task 'STS17'. Did you mean STS1"):
+        senteval.evaluate(hashed, demo_tasks, ["STS17"])
+    with pytest.raises(UserError, match="unknown protocol 'fats'. Did you mean fast"):
+        senteval.evaluate(hashed, demo_tasks, ["STS12"], "fats")
+    with pytest.raises(FileNotFoundError, match="is missing"):
+        senteval.evaluate(hashed, tmp_path, ["STS12"])
+
+
+def test_the_strength_is_chosen_on_held_out_data_only():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 5))
+    y = (x[:, 0] > 0).astype(int)
+    half = (np.arange(100), np.arange(100, 200))
+    strength, accuracy = choose(x, y, [half])
+    assert accuracy > 0.95
+    y[100:] = 1 - y[100:]  # held-out labels turned over: accuracy there falls to its complement
+    assert choose(x, y, [half])[1] < 0.2
+    assert strength in (0.01, 0.1, 1.0)
+
+
+def test_poolings_on_a_case_done_by_hand():
+    first, last = torch.tensor([[[1.0], [3.0], [9.0]]]), torch.tensor([[[5.0], [7.0], [9.0]]])
+    mask = torch.tensor([[1, 1, 0]])
+    hidden = (torch.zeros(1, 3, 1), first, last)
+    found = {name: pool(hidden, mask, name).item() for name in ("cls", "avg", "avg_first_last", "avg_embeddings_last")}
+    assert found == {"cls": 5.0, "avg": 6.0, "avg_first_last": 4.0, "avg_embeddings_last": 3.0}
+
+
+def test_embeddings_do_not_depend_on_the_batch_beyond_rounding(tiny, monkeypatch):
+    from transformers import AutoTokenizer
+
+    _, model, sentences = tiny
+    encoder = SentenceEncoder(model, "avg")
+    tokens = tokenise_for_embedding(encoder, AutoTokenizer.from_pretrained(model), sentences[:60])
+    whole = embed(encoder, tokens, torch.device("cpu"))
+    monkeypatch.setattr("clrepro.evaluation.embed.TOKEN_BUDGET", 1)
+    singly = embed(encoder, tokens, torch.device("cpu"))
+    np.testing.assert_allclose(whole, singly, atol=2e-6)
+    assert whole.dtype == np.float32
+    assert encoder.training

@@ -1,0 +1,249 @@
+"""The workflow end to end, in a copy of the checkout whose code may be edited."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from clrepro.paths import ROOT, read_json
+
+PARTS = ("Snakefile", "rules", "scripts", "envs", "profiles", "config", "config.yaml", "papers", "src")
+SMALL = {
+    "papers": ["nie2023", "li2024"],
+    "seeds": [1, 2],
+    "sentence": {
+        "corpus_lines": 400,
+        "backbones": {
+            "BERT_base": {"kind": "scratch", "layers": 1, "hidden_size": 16, "heads": 2, "mlm_epochs": 0},
+            "BERT_large": None,
+            "RoBERTa_base": None,
+            "RoBERTa_large": None,
+        },
+        "training": {"batch_size": 16, "epochs": 0.3, "evaluate_every": 4, "max_length": 16},
+    },
+}
+
+
+class Checkout:
+    """A copy of the workflow and the library, run by its own Snakemake process."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        for part in PARTS:
+            source = ROOT / part
+            if source.is_dir():
+                shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            else:
+                shutil.copy(source, folder / part)
+        (folder / "small.yaml").write_text(yaml.safe_dump(SMALL))
+
+    def run(self, *arguments: str, program: str = "snakemake") -> subprocess.CompletedProcess:
+        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src")}
+        environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+        return subprocess.run(
+            [sys.executable, "-m", program, *arguments],
+            cwd=self.folder, env=environment, capture_output=True, text=True,
+        )  # fmt: skip
+
+    def snakemake(self, *arguments: str, config: str = "small.yaml") -> str:
+        done = self.run(*arguments, "--cores", "2", "--configfile", config)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def planned(self, *arguments: str) -> set[str]:
+        """The rules of a dry run."""
+        text = self.snakemake("-n", *arguments)
+        table = re.search(r"^job +count\n-+ .*\n(.*?)^total", text, re.M | re.S)
+        return {line.split()[0] for line in table[1].splitlines() if line.strip()} if table else set()
+
+    def edit(self, file: str, before: str, after: str) -> None:
+        path = self.folder / file
+        text = path.read_text("utf-8")
+        assert before in text
+        path.write_text(text.replace(before, after), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    folder = Checkout(tmp_path_factory.mktemp("checkout"))
+    folder.snakemake()
+    return folder
+
+
+def results(checkout) -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in sorted((checkout.folder / "results/demo/tables").rglob("*.*"))}
+
+
+@pytest.mark.slow
+def test_every_cell_whose_objective_is_here_is_filled(checkout):
+    import pandas as pd
+
+    table = pd.read_csv(checkout.folder / "results/demo/tables/nie2023/table_1.csv")
+    assert list(table.columns[:9]) == [
+        "row", "column", "metric", "published", "ours", "ours_std", "seeds", "difference", "verdict"
+    ]  # fmt: skip
+    here = table[table["column"] == "BERT_base"]
+    assert here["ours"].notna().all()
+    assert set(here.loc[~here["row"].str.startswith("Pretrained"), "seeds"]) == {2}
+    assert set(here["verdict"]) == {"not comparable"}
+    holes = table[table["column"] != "BERT_base"]
+    assert holes["ours"].isna().all()
+    assert holes["note"].str.contains("sentence.backbones").all()
+    assert set(holes["verdict"]) == {"missing"}
+    stored = read_json(next(checkout.folder.glob("results/demo/runs/sentence/BERT_base/mpt/*/seed1/record.json")))
+    assert stored["seed"] == 1
+    assert stored["identity"]["objective"]["params"] == {"margin": 0.23}
+
+
+@pytest.mark.slow
+def test_nothing_to_do_after_touching_files_or_editing_a_comment(checkout):
+    assert checkout.planned() == set()
+    os.utime(checkout.folder / "src/clrepro/objectives/mpt.py")
+    os.utime(checkout.folder / "scripts/train.py")
+    checkout.edit("src/clrepro/objectives/mpt.py", "# the code zeroes", "# as noted, the code zeroes")
+    checkout.edit("src/clrepro/objectives/mpt.py", "Hardest negative along the row", "Nearest negative along the row")
+    assert checkout.planned() == set()
+
+
+@pytest.mark.slow
+def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_keeps_them(checkout):
+    before = results(checkout)
+    checkout.edit(
+        "src/clrepro/objectives/mpt.py",
+        "similarity.diagonal() + hardest)",
+        "similarity.diagonal() + 2 * hardest)",
+    )
+    planned = checkout.planned()
+    trained = {rule for rule in planned if rule.startswith("train_")}
+    assert trained == {"train_mpt_fp32_1"}
+    others = {rule for rule in planned if rule.startswith(("embed", "sts", "transfer"))}
+    assert others == {f"{stage}_mpt_fp32_1" for stage in ("embed", "sts", "transfer")}
+    (checkout.folder / "stale.yaml").write_text(yaml.safe_dump({**SMALL, "accept_stale": ["mpt"]}))
+    text = checkout.snakemake(config="stale.yaml")
+    assert "train_" not in text
+    table = (checkout.folder / "results/demo/tables/nie2023/table_1.csv").read_text()
+    assert "stale: trained by older code" in table
+    # back to the code that trained them: the same bytes
+    checkout.edit(
+        "src/clrepro/objectives/mpt.py",
+        "similarity.diagonal() + 2 * hardest)",
+        "similarity.diagonal() + hardest)",
+    )
+    checkout.snakemake()
+    assert results(checkout) == before
+
+
+@pytest.mark.slow
+def test_one_more_seed_trains_only_that_seed(checkout):
+    (checkout.folder / "seeds.yaml").write_text(yaml.safe_dump({**SMALL, "seeds": [1, 2, 3]}))
+    states = set((checkout.folder / "state/demo").iterdir())
+    old = {file: file.stat().st_mtime_ns for file in (checkout.folder / "state/demo").glob("*/record.json")}
+    checkout.snakemake("nie2023_table_1", config="seeds.yaml")
+    new = set((checkout.folder / "state/demo").iterdir()) - states
+    assert len(new) == 7
+    assert all("-seed3-" in path.name for path in new)
+    assert all(file.stat().st_mtime_ns == time for file, time in old.items())
+
+
+@pytest.mark.slow
+def test_tables_name_no_machine_and_training_runs_without_snakemake(checkout):
+    for name, content in results(checkout).items():
+        text = content.decode()
+        assert str(checkout.folder) not in text, name
+        assert not re.search(r"20\d\d-\d\d-\d\d", text), name
+    record = next(checkout.folder.glob("results/demo/runs/sentence/BERT_base/dcl/*/seed2/record.json"))
+    model = read_json(record)["model"]["sha256"]
+    shutil.rmtree(checkout.folder / "state")
+    shutil.rmtree(record.parent)
+    blocked = checkout.folder / "blocked"
+    blocked.mkdir()
+    (blocked / "snakemake.py").write_text("raise ImportError('not installed here')")
+    code = (
+        f"import sys; sys.path.insert(0, {str(blocked)!r}); from clrepro.cli import main; "
+        "sys.argv = ['clrepro', 'train', '--configfile', 'small.yaml', '--objective', 'dcl', '--seed', '2']; main()"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(checkout.folder / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=checkout.folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert read_json(record)["model"]["sha256"] == model
+    assert (record.parent / "transfer.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (
+            {"tables": ["nie2023/table_7"]},
+            "unknown table 'nie2023/table_7' in tables. Did you mean nie2023/table_1",
+        ),
+        ({"sentence": {"corpus": "wikipedia-sentences"}}, "must come from a mirror: set `mirror:`"),
+        ({"mirror": "/nowhere/at/all"}, "mirror: '/nowhere/at/all' is not a folder"),
+        (
+            {"sentence": {"training": {"batch_size": 9000}}},
+            "batch_size 9000 is larger than the corpus of 8,000",
+        ),
+    ],
+)
+def test_bad_input_stops_the_workflow_before_any_job(tmp_path, config, message):
+    folder = Checkout(tmp_path)
+    (tmp_path / "bad.yaml").write_text(yaml.safe_dump(config))
+    done = folder.run("--cores", "1", "--configfile", "bad.yaml")
+    assert done.returncode != 0
+    assert message in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.slow
+def test_a_corrupt_mirror_file_stops_before_training_with_the_hashes(tmp_path):
+    folder = Checkout(tmp_path)
+    (tmp_path / "mirror/wiki").mkdir(parents=True)
+    (tmp_path / "mirror/wiki/wiki-sentences.txt.xz").write_bytes(b"not what it should be")
+    overlay = {
+        **SMALL,
+        "mirror": "mirror",
+        "sentence": {**SMALL["sentence"], "corpus": "wikipedia-sentences"},
+    }
+    (tmp_path / "bad.yaml").write_text(yaml.safe_dump(overlay))
+    done = folder.run("--cores", "1", "--configfile", "bad.yaml", "--until", "fetch_wikipedia_sentences")
+    assert done.returncode != 0
+    assert "error in fetch_wikipedia_sentences: source 'wikipedia-sentences'" in done.stderr + done.stdout
+    assert "expected a678f19b27583f0e" in done.stderr + done.stdout
+
+
+def test_the_paper_scale_graph_builds_without_network_or_torch(tmp_path):
+    folder = Checkout(tmp_path)
+    (tmp_path / "src/torch.py").write_text("raise ImportError('the graph is built without torch')")
+    done = folder.run("-n", "--quiet", "--configfile", "config/paper.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_workflow_is_lint_clean_and_short():
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["snakemake", "--lint"], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len((ROOT / "Snakefile").read_text().splitlines()) < 50
+
+
+def test_conda_environments_have_the_locked_versions():
+    lock = dict(re.findall(r"^([a-z0-9-]+)==([^ ;]+)", (ROOT / "requirements.lock").read_text(), re.M))
+    lock["pytorch"] = lock["torch"]
+    # the lock holds one version a Python; the environments are for 3.11
+    lock |= dict(
+        re.findall(
+            r"^([a-z0-9-]+)==([^ ;]+) ; python_full_version < '3.12'",
+            (ROOT / "requirements.lock").read_text(),
+            re.M,
+        )
+    )
+    for file in (ROOT / "envs").glob("*.yaml"):
+        for entry in yaml.safe_load(file.read_text())["dependencies"]:
+            name, version = entry.split("=")
+            assert name == "python" or lock[name] == version, f"{file.name}: {entry}, locked {lock[name]}"
