@@ -14,7 +14,7 @@ from clrepro.paths import ROOT, read_json
 
 PARTS = ("Snakefile", "rules", "scripts", "envs", "profiles", "config", "config.yaml", "papers", "src")
 SMALL = {
-    "papers": ["nie2023", "li2024"],
+    "tables": ["li2024/table_3_v1"],
     "seeds": [1, 2],
     "sentence": {
         "corpus_lines": 400,
@@ -58,8 +58,9 @@ class Checkout:
     def planned(self, *arguments: str) -> set[str]:
         """The rules of a dry run."""
         text = self.snakemake("-n", *arguments)
-        table = re.search(r"^job +count\n-+ .*\n(.*?)^total", text, re.M | re.S)
-        return {line.split()[0] for line in table[1].splitlines() if line.strip()} if table else set()
+        table = re.search(r"^job +count\n[- ]+\n(.*?)^total", text, re.M | re.S)
+        assert table or "Nothing to be done" in text, text
+        return {line.split()[0] for line in table[1].splitlines()} if table else set()
 
     def edit(self, file: str, before: str, after: str) -> None:
         path = self.folder / file
@@ -83,18 +84,21 @@ def results(checkout) -> dict[str, bytes]:
 def test_every_cell_whose_objective_is_here_is_filled(checkout):
     import pandas as pd
 
-    table = pd.read_csv(checkout.folder / "results/demo/tables/nie2023/table_1.csv")
+    table = pd.read_csv(checkout.folder / "results/demo/tables/li2024/table_3_v1.csv")
     assert list(table.columns[:9]) == [
         "row", "column", "metric", "published", "ours", "ours_std", "seeds", "difference", "verdict"
     ]  # fmt: skip
-    here = table[table["column"] == "BERT_base"]
+    here = table[(table["column"] == "BERT_base") & table["row"].isin(["info", "mpt", "met"])]
+    assert len(here) == 6
     assert here["ours"].notna().all()
-    assert set(here.loc[~here["row"].str.startswith("Pretrained"), "seeds"]) == {2}
+    assert set(here["seeds"]) == {2}
     assert set(here["verdict"]) == {"not comparable"}
-    holes = table[table["column"] != "BERT_base"]
-    assert holes["ours"].isna().all()
-    assert holes["note"].str.contains("sentence.backbones").all()
-    assert set(holes["verdict"]) == {"missing"}
+    assert (here["difference"] - (here["ours"] - here["published"])).abs().max() < 0.006
+    other = table[(table["column"] == "RoBERTa_base") & (table["row"] == "mpt")]
+    assert other["ours"].isna().all()
+    assert other["note"].str.contains("sentence.backbones.RoBERTa_base").all()
+    assert set(table.loc[table["row"] == "mMHE", "note"]) == {"no experiment fills this row yet"}
+    assert set(table.loc[table["ours"].isna(), "verdict"]) == {"missing"}
     stored = read_json(next(checkout.folder.glob("results/demo/runs/sentence/BERT_base/mpt/*/seed1/record.json")))
     assert stored["seed"] == 1
     assert stored["identity"]["objective"]["params"] == {"margin": 0.23}
@@ -126,7 +130,7 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
     (checkout.folder / "stale.yaml").write_text(yaml.safe_dump({**SMALL, "accept_stale": ["mpt"]}))
     text = checkout.snakemake(config="stale.yaml")
     assert "train_" not in text
-    table = (checkout.folder / "results/demo/tables/nie2023/table_1.csv").read_text()
+    table = (checkout.folder / "results/demo/tables/li2024/table_3_v1.csv").read_text()
     assert "stale: trained by older code" in table
     # back to the code that trained them: the same bytes
     checkout.edit(
@@ -143,9 +147,9 @@ def test_one_more_seed_trains_only_that_seed(checkout):
     (checkout.folder / "seeds.yaml").write_text(yaml.safe_dump({**SMALL, "seeds": [1, 2, 3]}))
     states = set((checkout.folder / "state/demo").iterdir())
     old = {file: file.stat().st_mtime_ns for file in (checkout.folder / "state/demo").glob("*/record.json")}
-    checkout.snakemake("nie2023_table_1", config="seeds.yaml")
+    checkout.snakemake("li2024_table_3_v1", config="seeds.yaml")
     new = set((checkout.folder / "state/demo").iterdir()) - states
-    assert len(new) == 7
+    assert len(new) == 3
     assert all("-seed3-" in path.name for path in new)
     assert all(file.stat().st_mtime_ns == time for file, time in old.items())
 
@@ -156,7 +160,7 @@ def test_tables_name_no_machine_and_training_runs_without_snakemake(checkout):
         text = content.decode()
         assert str(checkout.folder) not in text, name
         assert not re.search(r"20\d\d-\d\d-\d\d", text), name
-    record = next(checkout.folder.glob("results/demo/runs/sentence/BERT_base/dcl/*/seed2/record.json"))
+    record = next(checkout.folder.glob("results/demo/runs/sentence/BERT_base/met/*/seed2/record.json"))
     model = read_json(record)["model"]["sha256"]
     shutil.rmtree(checkout.folder / "state")
     shutil.rmtree(record.parent)
@@ -165,7 +169,7 @@ def test_tables_name_no_machine_and_training_runs_without_snakemake(checkout):
     (blocked / "snakemake.py").write_text("raise ImportError('not installed here')")
     code = (
         f"import sys; sys.path.insert(0, {str(blocked)!r}); from clrepro.cli import main; "
-        "sys.argv = ['clrepro', 'train', '--configfile', 'small.yaml', '--objective', 'dcl', '--seed', '2']; main()"
+        "sys.argv = ['clrepro', 'train', '--configfile', 'small.yaml', '--objective', 'met', '--seed', '2']; main()"
     )
     environment = {**os.environ, "PYTHONPATH": str(checkout.folder / "src")}
     done = subprocess.run(

@@ -53,13 +53,10 @@ def plan(
     price = cost.of_runs(catalogue, catalogue.runs)
     bundles = catalogue.bundles()
     jobs = 4 * len(bundles) + len(catalogue.sources()) + len(catalogue.backbones()) + len(catalogue.tables)
-    print(
-        f"{'all, each run once':<24}{len(catalogue.runs):>6}{'':>7}{price.hours:>10.2f}{megabytes(price.gigabytes):>12}"
-    )
+    disk = megabytes(price.gigabytes)
+    print(f"{'all, each run once':<24}{len(catalogue.runs):>6}{'':>7}{price.hours:>10.2f}{disk:>12}")
     largest = max((cost.of_run(catalogue, run).gigabytes for run in catalogue.runs), default=0)
-    print(
-        f"\n{jobs} jobs, {len(bundles)} of them trainings; each training holds {megabytes(3 * largest)} of state at most"
-    )
+    print(f"\n{jobs} jobs, {len(bundles)} of them trainings, with {megabytes(3 * largest)} of state at most each")
     print(f"Hours are of {hardware.name} at {hardware.teraflops:g} TFLOP/s, from operation counts: an estimate.")
     for source in catalogue.sources():
         place = "generated" if source.kind == "generated" else source.url or f"mirror only: {source.mirror}"
@@ -98,18 +95,11 @@ def show(
         if csv:
             print(long.to_csv(index=False), end="")
             continue
-        header, lines = tables.pivot(long)
-        widths = [max(len(header[0]), *(len(line[0][2]["row"]) for line in lines))]
-        widths += [max(len(header[i + 1]), *(len(line[i][0]) for line in lines)) for i in range(len(header) - 1)]
         filled = int((long["seeds"] > 0).sum())
         print(f"{table.paper} {table.name}, {scale} scale: {filled} of {len(long)} cells filled")
-        print("  ".join(name.rjust(width) for name, width in zip(header, widths, strict=True)))
-        for line in lines:
-            cells = [
-                line[0][2]["row"].ljust(widths[0]),
-                *(c[0].rjust(w) for c, w in zip(line, widths[1:], strict=True)),
-            ]
-            print("  ".join(cells))
+        for note in tables.notes(long):
+            print(f"  {note}")
+        print(tables.text(long))
         print(f"with the published numbers: {catalogue.table_folder(table) / table.name}.html, .md, .csv\n")
 
 

@@ -23,6 +23,10 @@ from clrepro.data.sources import Source
 from clrepro.errors import UserError
 from clrepro.paths import read_json, sha256, write_json
 
+# the loops have progress bars of their own; transformers' loading reports would bury them
+os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+
 
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

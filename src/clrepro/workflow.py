@@ -1,6 +1,5 @@
 """What the thin scripts need to run a stage inside a workflow job: configuration, log, readable failure."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +32,6 @@ class Tee:
 @contextmanager
 def job(snakemake) -> Iterator[Catalogue]:
     """The catalogue of a job; what the stage says goes to the job's log, an error also to the console."""
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     console = sys.stderr
     with open(snakemake.log[0], "w", encoding="utf-8") as log:
         sys.stderr = log

@@ -167,7 +167,7 @@ class Catalogue:
                 "`sentence.training.batch_size` or raise `sentence.corpus_lines`"
             )
         return tuple(
-            Run(self.config.scale, "sentence", build, objective, variant, params, how, data, seed)  # fmt: skip
+            Run(self.config.scale, "sentence", build, objective, variant, params, how, data, seed)
             for seed in (self.config.seeds if objective else [0])
         )
 

@@ -39,7 +39,8 @@ METRICS = {
 }
 STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1a1a1a}
 table{border-collapse:collapse}th,td{padding:.35rem .7rem;border-bottom:1px solid #ddd;text-align:right}
-th:first-child,td:first-child{text-align:left}thead th{border-bottom:2px solid #444}
+th:first-child,td:first-child{text-align:left}
+thead tr:last-child th{border-bottom:2px solid #444}th[colspan]{text-align:center}
 td small{color:#666;display:block}td.hole{color:#767676}figcaption,p,li{max-width:60rem}"""
 
 
@@ -82,7 +83,19 @@ def frame(catalogue: Catalogue, table: Table) -> pd.DataFrame:
                 "note": note,
             }
         )
+    name_nearest(rows, table, catalogue.config.scale)
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def name_nearest(rows: list[dict], table: Table, scale: str) -> None:
+    """Where several rows of ours stand beside one published row, note at paper scale which came out nearest."""
+    rivals: dict[tuple, list[dict]] = {}
+    for cell, row in zip(table.cells, rows, strict=True):
+        rivals.setdefault((cell.published_row or cell.row, cell.column, cell.metric), []).append(row)
+    for group in rivals.values():
+        if scale == "paper" and len(group) > 1 and all(row["difference"] is not None for row in group):
+            nearest = min(group, key=lambda row: abs(row["difference"]))
+            nearest["note"] = "; ".join(filter(None, [nearest["note"], "nearest to the published number"]))
 
 
 def caption(catalogue: Catalogue, table: Table) -> list[str]:
@@ -130,6 +143,25 @@ def pivot(long: pd.DataFrame) -> tuple[list[str], list[list[tuple[str, str, pd.S
     return header, lines
 
 
+def text(long: pd.DataFrame) -> str:
+    """Ours alone, for a terminal: one block a metric."""
+    blocks = []
+    for metric, part in long.groupby("metric", sort=False):
+        columns = list(dict.fromkeys(part["column"]))
+        lines = [["" if metric == "value" else metric, *columns]]
+        for row, group in part.groupby("row", sort=False):
+            lines.append([row, *(cell_text(cell)[0] for _, cell in group.iterrows())])
+        widths = [max(len(line[place]) for line in lines) for place in range(len(columns) + 1)]
+        blocks += [
+            "  ".join(
+                [line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))]
+            )
+            for line in lines
+        ]
+        blocks.append("")
+    return "\n".join(blocks)
+
+
 def summary(long: pd.DataFrame) -> str:
     counts = long["verdict"].value_counts()
     return ", ".join(f"{counts[name]} {name}" for name in sorted(counts.index))
@@ -161,7 +193,13 @@ def markdown(long: pd.DataFrame, sentences: list[str]) -> str:
 
 def page(long: pd.DataFrame, sentences: list[str]) -> str:
     header, lines = pivot(long)
-    head = "".join(f"<th scope=col>{html.escape(name)}</th>" for name in header)
+    metrics, columns = list(dict.fromkeys(long["metric"])), list(dict.fromkeys(long["column"]))
+    if len(metrics) == 1:
+        head = "".join(f"<th scope=col>{html.escape(name)}</th>" for name in header)
+    else:
+        wide = "".join(f"<th scope=colgroup colspan={len(metrics)}>{html.escape(name)}</th>" for name in columns)
+        head = f"<th></th>{wide}</tr><tr><th></th>"
+        head += "".join(f"<th scope=col>{html.escape(metric)}</th>" for _ in columns for metric in metrics)
     body = []
     for line in lines:
         cells = [f"<th scope=row>{html.escape(line[0][2]['row'])}</th>"]
@@ -170,11 +208,11 @@ def page(long: pd.DataFrame, sentences: list[str]) -> str:
             printed = f"<small>{there} published</small>" if there else ""
             cells.append(f'<td class="{"hole" if ours == "–" else ""}" title="{hint}">{ours}{printed}</td>')
         body.append(f"<tr>{''.join(cells)}</tr>")
-    text = "".join(f"<p>{html.escape(text)}</p>" for text in sentences[1:] if text)
+    prose = "".join(f"<p>{html.escape(part)}</p>" for part in sentences[1:] if part)
     remarks = "".join(f"<li>{html.escape(note)}</li>" for note in notes(long))
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(sentences[0])}</title>'
-        f"<style>{STYLE}</style><figure><figcaption><h1>{html.escape(sentences[0])}</h1>{text}</figcaption>"
+        f"<style>{STYLE}</style><figure><figcaption><h1>{html.escape(sentences[0])}</h1>{prose}</figcaption>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
         f"<p>Ours ± standard deviation over seeds, the published number below. Verdicts: {summary(long)}.</p>"
         f"<ul>{remarks}</ul></figure></html>\n"

@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -81,26 +82,27 @@ def fit(
         weight_decay=settings["weight_decay"],
         fused=device_.type == "cuda",
     )
-    rise = max(1, round(settings["warmup"] * total))
+    rise = settings["warmup"] * total
 
     def scale(step: int) -> float:
-        return (
-            min((step + 1) / rise, 1.0) * max(0.0, (total - step) / total) if settings["warmup"] else 1 - step / total
-        )
+        return min((step + 1) / rise, 1.0 - step / total) if step < rise else 1.0 - step / total
 
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, scale)
-    model, optimizer = accelerator.prepare(workload.model, optimizer)
+    # the model itself is not prepared: accelerate would put its evaluations under autocast as well
+    model, optimizer = workload.model.to(device_), accelerator.prepare(optimizer)
     state.mkdir(parents=True, exist_ok=True)
     progress = Progress(state, workload, optimizer, schedule, accelerator)
     progress.load(device_)
     # health: (loss, largest |embedding|, gradient norm) of the steps since the last look
     health: list[Tensor] = []
-    last_save = time.monotonic()
+    started = last_save = time.monotonic()
+    first = progress.step
     bar = tqdm(total=total, initial=progress.step, desc=title, unit="step", disable=None, leave=False)
     with StopFlag() as stop, bar:
         while progress.step < total:
             model.train()
-            view1, view2 = workload.views(model, progress.step, device_)
+            with accelerator.autocast():
+                view1, view2 = workload.views(model, progress.step, device_)
             loss = objective(view1, view2)
             accelerator.backward(loss)
             norm = accelerator.clip_grad_norm_(trained, settings["clip"])
@@ -121,7 +123,13 @@ def fit(
                 model.eval()
                 scores = workload.select(device_)
                 progress.note(scores, schedule.get_last_lr()[0])
-                bar.set_postfix(score=f"{next(iter(scores.values())):.4f}", loss=f"{progress.history[-1]['loss']:.4f}")
+                score, loss = next(iter(scores.values())), progress.history[-1]["loss"]
+                bar.set_postfix(score=f"{score:.4f}", loss=f"{loss:.4f}")
+                if bar.disable:  # no terminal: a line in the log instead of a moving bar
+                    speed = (progress.step - first) / (time.monotonic() - started)
+                    left = (total - progress.step) / speed / 60
+                    line = f"    step {progress.step}/{total}: loss {loss:.4f}, score {score:.4f}"
+                    print(f"{line}, {speed:.1f} steps/s, {left:.0f} min left", file=sys.stderr, flush=True)
                 if time.monotonic() - last_save > SAVE_SECONDS:
                     progress.save()
                     last_save = time.monotonic()

@@ -1,0 +1,157 @@
+"""Words and templates of the demo's questions in the classes of TREC; words only, no code.
+
+A template draws its {slots} from `QUESTION`, where commas separate the entries.
+"""
+
+QUESTION = {
+    "abbr": "NASA, UNESCO, CNN, DNA, NATO, FBI, AIDS, IBM, BMW, RSPCA, LED, VIP, GPS, HTML, UFO, BBC",
+    "long": """the United Nations, the European Union, chief executive officer, compact disc, miles per hour,
+        the World Health Organization, personal computer, south by southwest""",
+    "term": """gravity, inflation, democracy, yoga, caffeine, fungus, insomnia, malaria, bronze, jazz, folklore,
+        algebra, plankton, embargo""",
+    "concept": """gravity, jazz, inflation, a solar eclipse, photosynthesis, a fjord, democracy, an enzyme, malaria,
+        acid rain, a mortgage, bronze, a comet, yoga, caffeine, a semiconductor, fungus, insomnia""",
+    "howto": """bake sourdough bread, remove an ink stain, tie a bow tie, tune a guitar, change a tyre,
+        measure wind speed, write a will, grow tomatoes, train a puppy, make paper, peel a mango, open a bank account,
+        build a nest box, clean a silver spoon""",
+    "why": """cats purr, leaves turn red, birds migrate, people yawn, stars twinkle, bees make honey,
+        oceans taste salty, owls hunt at night, bridges vibrate, prices rise, volcanoes erupt, knees hurt""",
+    "phenomenon": """earthquakes, tides, hiccups, thunder, rainbows, fever, inflation, headaches, rust, fog, avalanches,
+        tornadoes""",
+    "country": """Norway, Brazil, Japan, Kenya, Canada, Portugal, Mongolia, Peru, Egypt, Austria, Finland, Thailand,
+        Chile, Morocco, Poland, Vietnam, Greece, Cuba""",
+    "continent": "Africa, Asia, South America, Europe, Australia, North America",
+    "city": "London, Vienna, Toronto, Madrid, Cairo, Sydney, Chicago, Moscow, Rome, Lima, Oslo, Nairobi",
+    "invention": """the telescope, the steam engine, the bicycle, the light bulb, dynamite, the piano,
+        the printing press, the telephone, the zipper, the sewing machine, the parachute, penicillin""",
+    "feat": """climbed Mount Everest, swam across the English Channel, flew around the world, reached the South Pole,
+        walked on the moon, sailed to India, won two Nobel prizes, composed nine symphonies""",
+    "role": "king, president, prime minister, emperor, governor, foreign minister",
+    "profession": "painter, writer, composer, explorer, actor, singer, scientist, general",
+    "person": "Mozart, Napoleon, Shakespeare, Einstein, Cleopatra, Columbus, Chopin, Darwin, Gandhi, Picasso",
+    "product": """running shoes, tennis rackets, sports cars, mobile phones, pianos, jet engines, toy trains,
+        instant coffee, dog food, mountain bikes""",
+    "event": """the World Cup, the Olympic Games, the jazz festival, the film festival, the peace conference,
+        the world chess championship, the car race, the book fair""",
+    "contest": """the World Cup, the football final, the world chess championship, the car race, the relay race,
+        the rowing competition, the hockey league, the quiz show""",
+    "site": """the Eiffel Tower, the Taj Mahal, the Louvre, the Grand Canyon, the Great Barrier Reef, Lake Victoria,
+        the Black Forest, the Gobi desert, Loch Ness, the Panama Canal, Mount Fuji, Alcatraz""",
+    "animal": """a cheetah, an ostrich, a horse, a polar bear, a dolphin, a kangaroo, an elephant, a falcon,
+        a blue whale, a giraffe""",
+    "beast": """eats bamboo, sleeps upside down, carries its young in a pouch, lives the longest, has three hearts,
+        runs the fastest, changes its colour, builds dams, has black and white stripes, never drinks water""",
+    "ingredient": "soy beans, goat milk, rye, maize, cocoa, almonds, grapes, rice, chickpeas, barley",
+    "thing": """a sapphire, the flag of Japan, copper, an emerald, a polar bear's skin, the sun, saffron, cobalt,
+        the planet Mars, a flamingo, an aubergine, the sky at noon""",
+    "gear": """a shuttlecock, a puck, a sabre, a pommel horse, a bat and a ball, a paddle, a net, a bow and arrows,
+        skis and a rifle, a cue""",
+    "group": """players are in a rugby team, keys does a piano have, bones are in the human hand, strings has a violin,
+        legs does a lobster have, moons does Jupiter have, states are in Mexico, teeth does an adult have,
+        cards are in a deck, squares are on a chessboard, hours does a koala sleep, islands belong to Hawaii""",
+    "happening": """the Berlin Wall fall, the Titanic sink, the First World War begin, the French Revolution start,
+        the first train run, women get the vote in Finland, the Great Fire of London start""",
+    "ware": """a ticket to the opera, a new truck, a barrel of oil, an ounce of gold, a grand piano, a night in a hotel,
+        a litre of petrol, a dairy cow, a space suit""",
+    "task": """fly to the moon, boil an egg, cross the Atlantic by ship, learn to swim, digest a meal, build a house,
+        run a marathon, heal a broken leg""",
+    "topic": """football, old castles, the weather, folk music, the royal family, wild birds, the economy, sea travel,
+        painting, the railway, modern art, cheese, the moon, public schools""",
+}
+# coarse:fine class -> templates; most begin with what or which, so that the first word does not give the class away
+QUESTION_TEMPLATES = {
+    "ABBR:exp": [
+        "What does {abbr} stand for?",
+        "What is the full form of {abbr}?",
+        "What does the abbreviation {abbr} mean?",
+    ],
+    "ABBR:abb": ["What is the abbreviation for {long}?", "What is the short form of {long}?"],
+    "DESC:def": ["What is {concept}?", "What does the word {term} mean?", "How would you define {concept}?"],
+    "DESC:manner": ["How do you {howto}?", "What is the best way to {howto}?", "How can I {howto} at home?"],
+    "DESC:reason": [
+        "Why do {why}?",
+        "What causes {phenomenon}?",
+        "What is the reason that {why}?",
+        "What makes people afraid of {phenomenon}?",
+    ],
+    "DESC:desc": ["What is {person} known for?", "What was it like to live in {city}?"],
+    "ENTY:animal": ["What animal {beast}?", "Which kind of animal {beast}?"],
+    "ENTY:food": ["What food is made from {ingredient}?", "What drink can be made from {ingredient}?"],
+    "ENTY:color": ["What colour is {thing}?"],
+    "ENTY:sport": ["What sport is played with {gear}?", "Which game uses {gear}?"],
+    "ENTY:lang": ["What language is spoken in {country}?", "Which languages do people speak in {country}?"],
+    "ENTY:currency": ["What currency is used in {country}?", "What is the name of the money used in {country}?"],
+    "ENTY:cremat": ["What is the most famous work of {person}?", "Which film about {person} won a prize?"],
+    "HUM:ind": [
+        "Who invented {invention}?",
+        "Which {profession} {feat}?",
+        "Who was the first person who {feat}?",
+        "Who was the first {role} of {country}?",
+        "What is the name of the {profession} who {feat}?",
+        "What {profession} was born in {city}?",
+        "What is the name of the {role} of {country}?",
+    ],
+    "HUM:gr": [
+        "What company makes {product}?",
+        "Which firm sells the most {product}?",
+        "Which team won {contest} in {city}?",
+    ],
+    "LOC:city": ["What is the capital of {country}?", "What city hosts {event}?", "In which town was {person} born?"],
+    "LOC:country": [
+        "What country borders {country}?",
+        "Which country was the home of {person}?",
+        "In what country is {site}?",
+    ],
+    "LOC:mount": ["What is the highest mountain in {country}?", "Which is the highest peak in {continent}?"],
+    "LOC:other": [
+        "Where is {site}?",
+        "Where was {person} buried?",
+        "What is the largest lake in {continent}?",
+        "What river flows through {city}?",
+        "Where can I see {site}?",
+    ],
+    "NUM:count": [
+        "How many {group}?",
+        "What is the number of people who live in {city}?",
+        "How many people live in {country}?",
+    ],
+    "NUM:date": [
+        "When was {invention} invented?",
+        "In what year did {happening}?",
+        "What was the date of birth of {person}?",
+        "When did {happening}?",
+    ],
+    "NUM:dist": ["How far is {city} from {city}?", "What is the distance between {city} and {city}?"],
+    "NUM:money": ["How much does {ware} cost?", "What is the price of {ware}?"],
+    "NUM:speed": ["How fast can {animal} move?", "What is the top speed of {animal}?"],
+    "NUM:weight": ["How heavy is {animal}?", "What is the average weight of {animal}?"],
+    "NUM:period": ["How long does it take to {task}?", "What is the time needed to {task}?"],
+}
+
+# Only the head noun tells the class of these questions.
+HEADS = {
+    "ENTY": """dish, festival, newspaper, bird, sport, song, flower, dance, soup, folk tale, insect, card game, disease,
+        holiday""",
+    "HUM": """singer, painter, poet, football club, family, politician, actress, chess player, criminal, orchestra,
+        inventor, bank, boxer, queen""",
+    "LOC": """city, lake, mountain, beach, street, island, valley, castle, waterfall, palace, village, cave, bridge,
+        harbour""",
+    "NUM": """date, year, price, distance, phone number, age, temperature, percentage, speed, population, salary, size,
+        weight, length""",
+}
+HEAD_TEMPLATES = [
+    "Which {head} do people in {city} talk about?",
+    "What {head} is linked with {person}?",
+    "What is the best known {head} in {country}?",
+    "What {head} did the guide in {city} mention?",
+    "Which {head} does the book about {country} begin with?",
+]
+# These could be of any class.
+VAGUE_TEMPLATES = [
+    "What do you know about {topic} in {country}?",
+    "What should I ask about {topic}?",
+]
+
+# what the corpus puts before a question
+QUESTION_PREFIXES = """please tell me:, my teacher asked us:, here is a question for you:, quick question:,
+    the quiz asked:, my son wants to know:, one more thing:, a reader asks:, who can help me:, just out of interest:"""
