@@ -4,7 +4,6 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SCALE  ?= demo
-CONFIG  = $(if $(filter demo,$(SCALE)),,--configfile config/$(SCALE).yaml)
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test lint docs plan lock clean

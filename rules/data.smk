@@ -32,11 +32,13 @@ for build in CATALOGUE.backbones():
         output:
             build.records,
         params:
+            weights=build.local_weights,
             code=fingerprint.of_stage("prepare"),
         log:
             f"{LOGS}/prepare/{build.folder.name}.log",
         conda:
             "../envs/torch.yaml"
+        threads: JOBS.threads
         resources:
             mem_mb=JOBS.memory_mb,
             runtime=JOBS.runtime_minutes,

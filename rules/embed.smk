@@ -9,7 +9,7 @@ for bundle in CATALOGUE.bundles():
             files(bundle.runs, "record.json"),
             CATALOGUE.tasks.record,
         output:
-            temp(files(bundle.runs, "embeddings.npy")),
+            temp(files(bundle.runs, "embeddings.npz")),
         params:
             code=fingerprint.of_stage("embed"),
         log:

@@ -6,7 +6,7 @@ for bundle in CATALOGUE.bundles():
         name:
             f"sts_{bundle.name}"
         input:
-            files(bundle.runs, "embeddings.npy"),
+            files(bundle.runs, "embeddings.npz"),
             CATALOGUE.tasks.record,
         output:
             files(bundle.runs, "sts.json"),
@@ -26,7 +26,7 @@ for bundle in CATALOGUE.bundles():
         name:
             f"transfer_{bundle.name}"
         input:
-            files(bundle.runs, "embeddings.npy"),
+            files(bundle.runs, "embeddings.npz"),
             CATALOGUE.tasks.record,
         output:
             files(bundle.runs, "transfer.json"),

@@ -6,7 +6,9 @@ import pytest
 
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue, cost, papers
-from clrepro.catalogue.runs import digest
+from clrepro.catalogue.catalogue import row_order
+from clrepro.catalogue.runs import digest, split_settings
+from clrepro.errors import UserError
 
 OURS = {"tau": "temperature", "m": "margin", "m_over_pi": "margin", "lambda": "lam"}
 
@@ -21,15 +23,15 @@ def test_paper_scale_trains_what_table_2_of_nie2023_prints():
     for row, backbones in printed.items():
         owner, definition = papers.run_definition(row, "nie2023")
         for backbone, values in backbones.items():
-            settings, params = papers.settings(definition, owner, backbone)
+            ours = papers.settings(definition, owner, backbone)
             factor = {"m_over_pi": math.pi}
             expected = {OURS.get(key, key): value * factor.get(key, 1) for key, value in values.items()}
-            ours = {**settings, **params}
             assert {key: ours[key] for key in expected} == pytest.approx(expected), (row, backbone)
 
 
 def test_runs_that_several_tables_need_exist_once(paper_scale):
-    # nie2023: 7 objectives x 4 backbones x 3 seeds and 2 poolings x 4 backbones; li2024: info x 2 x 3 more
+    # nie2023: 7 objectives x 4 backbones x 3 seeds and 2 poolings x 4 backbones (at paper scale the encoder pooled
+    # as trained is the [CLS] one); li2024: info x 2 x 3 more
     assert len(paper_scale.runs) == 84 + 8 + 6
     assert len({run.folder for run in paper_scale.runs}) == len(paper_scale.runs)
     cells = {
@@ -65,7 +67,9 @@ def test_identity_follows_what_decides_the_result_and_nothing_else():
 
     base = hashes()
     assert hashes(mirror=".", device="auto", jobs={"runs": 1}, seeds=[42, 43, 44]) == base
-    assert not set(hashes(sentence={"training": {"clip_": None} and {"learning_rate": 2e-3}})[8:]) & set(base[8:])
+    untrained = 3 * 4
+    assert hashes(sentence={"training": {"learning_rate": 2e-3}})[:untrained] == base[:untrained]
+    assert not set(hashes(sentence={"training": {"learning_rate": 2e-3}})[untrained:]) & set(base)
     assert not set(hashes(sentence={"corpus_lines": 4000})) & set(base)
 
 
@@ -75,11 +79,13 @@ def test_a_digest_does_not_depend_on_the_order_of_keys():
 
 def test_grids_are_priced_but_not_run_unless_asked(paper_scale):
     assert not paper_scale.grids
-    assert paper_scale.grid_size("nie2023/L_a&u@BERT_base") == 5 * 3 * 9 * 4 * 4
+    assert len(paper_scale.grid("nie2023/L_dcl+@BERT_base")) == 11 * 4 * 4
     raw = configuration.read(configuration.ROOT / "config/paper.yaml")
     asked = Catalogue(configuration.parse({**raw, "grids": ["nie2023/L_cl@BERT_base"]}))
     grid = asked.grids["nie2023/L_cl@BERT_base"]
     assert len(grid) == 3 * 4 * 4
+    # at a scale that overrides batch and learning rate the grid still varies them
+    assert len(Catalogue(configuration.load("demo")).grid("nie2023/L_cl@BERT_base")) == 3 * 4 * 4
     # one grid point is the paper's own setting: trained once
     assert len(asked.runs) == len(paper_scale.runs) + len(grid) - 1
 
@@ -96,3 +102,29 @@ def test_bundles_hold_one_objective_each():
     assert sorted(run.folder for bundle in bundles for run in bundle.runs) == sorted(run.folder for run in demo.runs)
     assert all(len({run.group for run in bundle.runs}) == 1 for bundle in bundles)
     assert len({bundle.name for bundle in bundles}) == len(bundles)
+
+
+def test_a_row_of_ours_stands_where_experiments_puts_it():
+    published = {"rows": [{"id": "Pretrained"}, {"id": "L_cl"}]}
+    assert row_order(published, {"rows": {"first": 0, "Pretrained": 0, "L_cl": 0}})[0] == "first"
+    assert row_order(published, {"rows": {"Pretrained": 0, "mine": 0, "L_cl": 0}}) == ["Pretrained", "mine", "L_cl"]
+
+
+def test_a_setting_that_nobody_knows_is_refused():
+    for objective, settings in (("dcl", {"evaluate_evry": 5}), (None, {"poolin": "cls"}), (None, {"temperature": 1})):
+        with pytest.raises(UserError, match="unknown setting"):
+            split_settings(settings, objective, "here")
+
+
+def test_only_the_papers_own_settings_are_comparable(paper_scale):
+    def changed(**sentence):
+        raw = configuration.merge(configuration.read(configuration.ROOT / "config/paper.yaml"), {"sentence": sentence})
+        return Catalogue(configuration.parse(raw)).is_papers_own
+
+    assert paper_scale.is_papers_own
+    assert changed(backbones={"BERT_large": None})
+    assert not changed(backbones={"BERT_large": {"kind": "pretrained", "source": "bert-base-uncased"}})
+    assert not changed(corpus_lines=1000)
+    assert not changed(training={"epochs": 0.1})
+    assert not changed(protocol="fast")
+    assert not Catalogue(configuration.load("bench")).is_papers_own

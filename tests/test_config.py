@@ -50,6 +50,8 @@ def test_the_scales_files_are_valid(scale):
         ),
         ({"scale": "dmeo"}, "unknown value 'dmeo' in scale. Did you mean demo"),
         ({"seeds": []}, "seeds: .*at least 1"),
+        ({"seeds": [42, 42]}, "seeds: .*42 is given more than once"),
+        ({"papers": ["nie2023", "nie2023"]}, "papers: .*nie2023 is given more than once"),
         ({"papers": ["nie2024"]}, "unknown paper 'nie2024'. Did you mean nie2023"),
         (
             {"tables": ["nie2023/table_11"]},

@@ -64,6 +64,17 @@ def test_the_tokenised_file_gives_back_every_sentence_and_pads_to_the_longest(ti
         assert (ids[row][mask[row] == 0] == tokenizer.pad_token_id).all()
 
 
+def test_the_vocabulary_depends_on_the_sentences_alone(tiny):
+    from clrepro.models.backbone import SPECIAL, make_tokenizer
+
+    _, _, sentences = tiny
+    first, second = (make_tokenizer(sentences, 600) for _ in range(2))
+    assert first.get_vocab() == second.get_vocab()
+    assert first.convert_ids_to_tokens(range(5)) == SPECIAL
+    assert first.tokenize("The weather") == second.tokenize("the WEATHER")
+    assert first("the")["input_ids"][0] == first.cls_token_id
+
+
 # fetching
 
 
@@ -101,7 +112,7 @@ def test_a_mirrored_file_is_verified_and_unpacked(mirror):
 
 def test_a_missing_mirror_or_file_is_named_before_anything_starts(mirror):
     wanted = replace(text_source(mirror), mirror="other.txt.xz")
-    with pytest.raises(UserError, match=r"file '.*other\.txt\.xz' is missing from the mirror"):
+    with pytest.raises(UserError, match=r"'.*other\.txt\.xz' is missing from the mirror"):
         wanted.check_reachable(str(mirror))
     with pytest.raises(UserError, match="set `mirror:` to a folder that holds other.txt.xz"):
         wanted.check_reachable(None)
@@ -176,6 +187,12 @@ def test_a_download_resumes_where_it_broke_off(mirror):
         server.shutdown()
     assert target.read_bytes() == content
     assert asked == [None, "bytes=524288-"]
+
+
+def test_a_mirror_without_a_source_is_refused_even_where_a_url_exists(mirror):
+    with pytest.raises(UserError, match="missing from the mirror; put it there, or fetch once without"):
+        source("wiki1m-for-simcse").check_reachable(str(mirror))
+    source("wiki1m-for-simcse").check_reachable(None)
 
 
 def test_every_source_is_complete():

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from clrepro.data.senteval import STS_SUBSETS, Pairs
+from clrepro.data.pairs import STS_SUBSETS, Pairs
 from clrepro.errors import UserError
 from clrepro.evaluation import senteval
 from clrepro.evaluation.embed import embed, tokenise_for_embedding
-from clrepro.evaluation.sts import cosines, evaluate_sts, spearman
+from clrepro.evaluation.similarity import cosines, spearman
+from clrepro.evaluation.sts import evaluate_sts
 from clrepro.evaluation.transfer import choose
 from clrepro.models.sentence import SentenceEncoder, pool
 

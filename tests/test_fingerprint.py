@@ -54,3 +54,10 @@ def test_objectives_do_not_share_fingerprints_and_the_registry_is_left_out():
     assert "clrepro.objectives" not in modules
     assert "clrepro.objectives.mpt" not in modules
     assert not any(module.startswith(("clrepro.catalogue", "clrepro.report")) for module in modules)
+
+
+def test_probes_and_loaders_may_change_without_retraining():
+    modules = set(fingerprint.modules(*fingerprint.STAGES["train"]))
+    assert not modules & {"clrepro.data.senteval", "clrepro.evaluation.sts", "clrepro.evaluation.transfer"}
+    assert "clrepro.data.senteval" in fingerprint.modules(*fingerprint.STAGES["embed"])
+    assert "clrepro.objectives._objective" in modules

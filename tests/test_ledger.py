@@ -58,16 +58,18 @@ def test_the_summary_is_the_t_interval():
 
 
 @pytest.mark.parametrize(
-    ("ours", "published_value", "scale", "expected"),
+    ("ours", "published_value", "comparable", "expected"),
     [
-        (None, 76.0, "paper", "missing"),
-        (Ours(76, 0.1, 3, 75.8, 76.2), 76.0, "demo", "not comparable"),
-        (Ours(76, 0.1, 3, 75.8, 76.2), None, "paper", "not comparable"),
-        (Ours(76, 0.1, 3, 75.8, 76.2), 76.0, "paper", "reproduced"),
-        (Ours(74, 0.1, 3, 73.8, 74.2), 76.0, "paper", "differs"),
-        (Ours(75, 0.9, 3, 73.0, 77.0), 76.0, "paper", "undecided"),
-        (Ours(76, None, 1, None, None), 76.0, "paper", "undecided"),
+        (None, 76.0, True, "missing"),
+        (Ours(76, 0.1, 3, 75.8, 76.2), 76.0, False, "not comparable"),
+        (Ours(76, 0.1, 3, 75.8, 76.2), None, True, "not comparable"),
+        (Ours(76, 0.1, 3, 75.8, 76.2), 76.0, True, "reproduced"),
+        (Ours(74, 0.1, 3, 73.8, 74.2), 76.0, True, "differs"),
+        (Ours(75, 0.9, 3, 73.0, 77.0), 76.0, True, "undecided"),
+        (Ours(76, None, 1, None, None), 76.0, True, "undecided"),
+        (summarise([76.9], deterministic=True), 76.0, True, "reproduced"),
+        (summarise([77.1], deterministic=True), 76.0, True, "differs"),
     ],
 )
-def test_verdicts(ours, published_value, scale, expected):
-    assert verdict(ours, published_value, scale) == expected
+def test_verdicts(ours, published_value, comparable, expected):
+    assert verdict(ours, published_value, comparable) == expected

@@ -76,6 +76,13 @@ def checkout(tmp_path_factory):
     return folder
 
 
+def model_hashes(checkout, objective) -> set[str]:
+    records = checkout.folder.glob(f"results/demo/runs/sentence/BERT_base/{objective}/*/seed[12]/record.json")
+    found = {read_json(record)["model"]["sha256"] for record in records}
+    assert len(found) == 2
+    return found
+
+
 def results(checkout) -> dict[str, bytes]:
     return {str(file): file.read_bytes() for file in sorted((checkout.folder / "results/demo/tables").rglob("*.*"))}
 
@@ -127,12 +134,18 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
     assert trained == {"train_mpt_fp32_1"}
     others = {rule for rule in planned if rule.startswith(("embed", "sts", "transfer"))}
     assert others == {f"{stage}_mpt_fp32_1" for stage in ("embed", "sts", "transfer")}
+    models = model_hashes(checkout, "mpt")
     (checkout.folder / "stale.yaml").write_text(yaml.safe_dump({**SMALL, "accept_stale": ["mpt"]}))
     text = checkout.snakemake(config="stale.yaml")
     assert "train_" not in text
     table = (checkout.folder / "results/demo/tables/li2024/table_3_v1.csv").read_text()
     assert "stale: trained by older code" in table
-    # back to the code that trained them: the same bytes
+    # the changed objective really trains other weights, and leaves the others alone
+    others = model_hashes(checkout, "met")
+    checkout.snakemake("train_mpt_fp32_1")
+    assert not model_hashes(checkout, "mpt") & models
+    assert model_hashes(checkout, "met") == others
+    # back to the code that trained them: the same bytes, linked again
     checkout.edit(
         "src/clrepro/objectives/mpt.py",
         "similarity.diagonal() + 2 * hardest)",
@@ -146,12 +159,24 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
 def test_one_more_seed_trains_only_that_seed(checkout):
     (checkout.folder / "seeds.yaml").write_text(yaml.safe_dump({**SMALL, "seeds": [1, 2, 3]}))
     states = set((checkout.folder / "state/demo").iterdir())
-    old = {file: file.stat().st_mtime_ns for file in (checkout.folder / "state/demo").glob("*/record.json")}
+    # a record holds the seconds of its training, so equal bytes mean that it was not trained again
+    old = {file: file.read_bytes() for file in (checkout.folder / "state/demo").glob("*/record.json")}
     checkout.snakemake("li2024_table_3_v1", config="seeds.yaml")
     new = set((checkout.folder / "state/demo").iterdir()) - states
     assert len(new) == 3
     assert all("-seed3-" in path.name for path in new)
-    assert all(file.stat().st_mtime_ns == time for file, time in old.items())
+    assert all(file.read_bytes() == content for file, content in old.items())
+
+
+@pytest.mark.slow
+def test_a_changed_backbone_is_not_answered_from_finished_states(checkout):
+    before = model_hashes(checkout, "met")
+    checkout.edit("src/clrepro/models/backbone.py", 'manual_seed(spec["seed"])', 'manual_seed(spec["seed"] + 1)')
+    checkout.snakemake("train_met_fp32_1")
+    assert not model_hashes(checkout, "met") & before
+    checkout.edit("src/clrepro/models/backbone.py", 'manual_seed(spec["seed"] + 1)', 'manual_seed(spec["seed"])')
+    checkout.snakemake()
+    assert model_hashes(checkout, "met") == before
 
 
 @pytest.mark.slow
@@ -225,6 +250,10 @@ def test_a_corrupt_mirror_file_stops_before_training_with_the_hashes(tmp_path):
 def test_the_paper_scale_graph_builds_without_network_or_torch(tmp_path):
     folder = Checkout(tmp_path)
     (tmp_path / "src/torch.py").write_text("raise ImportError('the graph is built without torch')")
+    (tmp_path / "src/sitecustomize.py").write_text(
+        "import socket\ndef refuse(*_): raise OSError('no network while the graph is built')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+    )
     done = folder.run("-n", "--quiet", "--configfile", "config/paper.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from clrepro import config as configuration
-from clrepro.catalogue import Catalogue, Run, cost
-from clrepro.errors import UserError, unknown
+from clrepro.catalogue import Catalogue, cost
+from clrepro.errors import Interrupted, UserError, unknown
 from clrepro.paths import ROOT
 
 app = typer.Typer(
@@ -56,7 +56,7 @@ def plan(
     disk = megabytes(price.gigabytes)
     print(f"{'all, each run once':<24}{len(catalogue.runs):>6}{'':>7}{price.hours:>10.2f}{disk:>12}")
     largest = max((cost.of_run(catalogue, run).gigabytes for run in catalogue.runs), default=0)
-    print(f"\n{jobs} jobs, {len(bundles)} of them trainings, with {megabytes(3 * largest)} of state at most each")
+    print(f"\n{jobs} jobs; a training under way keeps up to {megabytes(4 * largest)} of state")
     print(f"Hours are of {hardware.name} at {hardware.teraflops:g} TFLOP/s, from operation counts: an estimate.")
     for source in catalogue.sources():
         place = "generated" if source.kind == "generated" else source.url or f"mirror only: {source.mirror}"
@@ -64,21 +64,9 @@ def plan(
     if grids:
         print(f"\n{'grid search (opt-in)':<32}{'runs':>6}{'hours':>12}")
         for name in catalogue.grid_names():
-            size = catalogue.grid_size(name)
-            point = grid_point(catalogue, name)
-            hours = size * cost.of_run(catalogue, point).hours
-            print(f"{name:<32}{size:>6}{hours:>12,.1f}")
+            runs = catalogue.grid(name)
+            print(f"{name:<32}{len(runs):>6}{cost.of_runs(catalogue, runs).hours:>12,.1f}")
         print('Run one with `grids: ["paper/row@backbone"]` in the configuration; STS-B dev selects.')
-
-
-def grid_point(catalogue: Catalogue, name: str) -> Run:
-    """The run of the paper's own settings on the grid's backbone: a point's price does not depend on the rest."""
-    from clrepro.catalogue import papers
-
-    paper, _, rest = name.partition("/")
-    row, _, backbone = rest.partition("@")
-    owner, definition = papers.run_definition(row, paper)
-    return catalogue.define_runs(definition, owner, backbone, f"grid {name}")[0]
 
 
 @app.command()
@@ -142,6 +130,8 @@ def train(
         stages.embed(catalogue, runs)
         stages.sts(catalogue, runs)
         stages.transfer(catalogue, runs)
+        for run in runs:
+            (run.folder / "embeddings.npz").unlink()
 
 
 @app.command()
@@ -191,6 +181,9 @@ def main() -> None:
     except UserError as failure:
         print(f"error: {failure}", file=sys.stderr)
         sys.exit(1)
+    except Interrupted as failure:
+        print(failure, file=sys.stderr)
+        sys.exit(Interrupted.EXIT_CODE)
 
 
 if __name__ == "__main__":

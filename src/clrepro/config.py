@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from clrepro.errors import UserError, unknown
 from clrepro.paths import ROOT
@@ -17,6 +17,17 @@ from clrepro.paths import ROOT
 PositiveInt = Annotated[int, Field(gt=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 Precision = Literal["fp32", "bf16", "fp16"]
+
+
+def distinct(values: list) -> list:
+    """A list without repetitions: a seed given twice would count as two."""
+    repeated = sorted({str(value) for value in values if values.count(value) > 1})
+    if repeated:
+        raise ValueError(f"{', '.join(repeated)} is given more than once")
+    return values
+
+
+Names = Annotated[list[str], AfterValidator(distinct)]
 
 
 class Model(BaseModel):
@@ -104,16 +115,18 @@ class Config(Model):
     """clrepro's configuration."""
 
     scale: Literal["demo", "bench", "paper"] = Field(description="names the results' folder and the verdicts")
-    papers: list[str] = Field(["nie2023", "li2024"], description="papers whose tables are made")
-    tables: list[str] = Field([], description="only these tables, as paper/table; empty: all of the papers")
-    seeds: Annotated[list[int], Field(min_length=1)] = Field([42, 43, 44], description="one training each")
+    papers: Names = Field(["nie2023", "li2024"], description="papers whose tables are made")
+    tables: Names = Field([], description="only these tables, as paper/table; empty: all of the papers")
+    seeds: Annotated[list[int], Field(min_length=1), AfterValidator(distinct)] = Field(
+        [42, 43, 44], description="one training each"
+    )
     mirror: str | None = Field(None, description="folder of already downloaded files (see `clrepro sources`)")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="auto: a GPU where there is one")
-    accept_stale: list[str] = Field(
+    accept_stale: Names = Field(
         [],
         description="runs (path or hash) or objectives whose finished results are kept though code changed",
     )
-    grids: list[str] = Field(
+    grids: Names = Field(
         [],
         description="grid searches to run, as paper/row or paper/row@backbone (see `clrepro plan --grids`)",
     )

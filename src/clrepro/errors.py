@@ -8,6 +8,12 @@ class UserError(Exception):
     """Bad input. The message names the value, the place and the remedy; no traceback is shown for it."""
 
 
+class Interrupted(Exception):
+    """Work was asked to stop (SIGTERM); what is done is saved and the next start continues."""
+
+    EXIT_CODE = 75  # the convention for "try again"
+
+
 def unknown(kind: str, value: str, known: Iterable[str], place: str = "") -> UserError:
     """The error for a name that does not exist: with near matches, or else with all names."""
     names = sorted(known)

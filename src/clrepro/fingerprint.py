@@ -20,14 +20,16 @@ STAGES = {
     "fetch": ["clrepro.data.fetch"],
     "generate": ["clrepro.data.generate"],
     "prepare": ["clrepro.models.backbone", "clrepro.data.corpus"],
-    "train": ["clrepro.training.sentence"],
-    "embed": ["clrepro.evaluation.embed"],
+    "train": ["clrepro.training.sentence", "clrepro.objectives._objective"],
+    "embed": ["clrepro.evaluation.embed", "clrepro.data.senteval"],
     "sts": ["clrepro.evaluation.sts"],
     "transfer": ["clrepro.evaluation.transfer"],
     "table": ["clrepro.ledger.cells", "clrepro.report.tables"],
 }
+# functions of clrepro.stages that decide a result themselves; training's is only a caller
+FUNCTIONS = {"prepare": ["prepare"], "embed": ["embed"], "sts": ["sts", "probe"], "transfer": ["transfer", "probe"]}
 REGISTRY = "clrepro.objectives"
-# decides no number: a new objective, another error text or another folder must not retrain anything
+# left out: a new name in the registry, another error text or another folder must not retrain anything
 PLUMBING = {REGISTRY, "clrepro", "clrepro.errors", "clrepro.paths"}
 
 
@@ -93,4 +95,9 @@ def of_modules(entries: Iterable[str]) -> str:
 
 def of_stage(stage: str, objective: str | None = None) -> str:
     """The fingerprint of a stage's code, and of one objective's with it; 16 hexadecimal digits."""
-    return of_modules((*STAGES[stage], *([f"{REGISTRY}.{objective}"] if objective else [])))
+    modules_part = of_modules((*STAGES[stage], *([f"{REGISTRY}.{objective}"] if objective else [])))
+    if stage not in FUNCTIONS:
+        return modules_part
+    tree = ast.parse((PACKAGE / "stages.py").read_text("utf-8"))
+    wanted = [_plain(node) for node in tree.body if getattr(node, "name", None) in FUNCTIONS[stage]]
+    return hashlib.sha256(f"{modules_part} {wanted!r}".encode()).hexdigest()[:16]

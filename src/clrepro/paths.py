@@ -26,6 +26,14 @@ def write_json(path: Path, content: Any) -> None:
     os.replace(temporary, path)
 
 
+def tree_sha256(folder: Path) -> str:
+    """One sha256 for the names and contents of all files below a folder."""
+    digest = hashlib.sha256()
+    for file in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
+        digest.update(f"{file.relative_to(folder).as_posix()} {sha256(file)}\n".encode())
+    return digest.hexdigest()
+
+
 def sha256(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -15,12 +15,12 @@ import numpy as np
 
 from clrepro import fingerprint
 from clrepro.catalogue import Catalogue, Run
-from clrepro.catalogue.runs import BackboneBuild
+from clrepro.catalogue.runs import BackboneBuild, digest
 from clrepro.data import corpus
 from clrepro.data import fetch as fetching
 from clrepro.data.senteval import distinct_sentences
 from clrepro.data.sources import Source
-from clrepro.errors import UserError
+from clrepro.errors import Interrupted, UserError
 from clrepro.paths import read_json, sha256, write_json
 
 # the loops have progress bars of their own; transformers' loading reports would bury them
@@ -68,24 +68,36 @@ def train(catalogue: Catalogue, runs: list[Run]) -> None:
     """Train what is not yet finished and export every run's record and model."""
     import torch
 
+    from clrepro.training.loop import StopFlag
+
     torch.set_num_threads(catalogue.config.jobs.threads)
-    for number, run in enumerate(runs, 1):
-        say(f"[{number}/{len(runs)}] {run.folder}")
-        if not run.objective:
-            write_json(run.record, pretrained_record(run))
-            continue
-        state = finished_state(catalogue, run)
-        if not (state / "record.json").exists():
-            write_json(state / "record.json", train_one(catalogue, run, state))
-            (state / "progress.pt").unlink(missing_ok=True)
-        export(state, run.folder)
+    with StopFlag() as stop:
+        for number, run in enumerate(runs, 1):
+            say(f"[{number}/{len(runs)}] {run.folder}")
+            if run.objective:
+                state = finished_state(catalogue, run)
+                if not (state / "record.json").exists():
+                    write_json(state / "record.json", train_one(catalogue, run, state, stop))
+                    (state / "progress.pt").unlink(missing_ok=True)
+                export(state, run.folder)
+            else:
+                write_json(run.record, pretrained_record(run))
+            if stop.requested and number < len(runs):
+                raise Interrupted(f"stopped after run {number} of {len(runs)}; what is finished is kept")
+
+
+def inputs_digest(catalogue: Catalogue, run: Run) -> str:
+    """What a training read, by content: the backbone's weights, the tokens, the evaluation sets."""
+    tokens, backbone = map(read_json, run.backbone.records)
+    return digest([tokens["sha256"], backbone["sha256"], read_json(catalogue.tasks.record)["sha256"]])
 
 
 def finished_state(catalogue: Catalogue, run: Run) -> Path:
     """The state folder of a run: of today's code, or, for an accepted stale run, of the code that finished it."""
-    state = run.state(fingerprint.of_stage("train", run.objective))
+    inputs = inputs_digest(catalogue, run)
+    state = run.state(fingerprint.of_stage("train", run.objective), inputs)
     if not (state / "record.json").exists() and catalogue.accepts_stale(run):
-        older = sorted(state.parent.glob(f"{run.hash8}-seed{run.seed}-*/record.json"), key=os.path.getmtime)
+        older = sorted(state.parent.glob(f"{run.state('*', inputs).name}/record.json"), key=os.path.getmtime)
         if older:
             return older[-1].parent
     return state
@@ -104,8 +116,8 @@ def pretrained_record(run: Run) -> dict:
     }
 
 
-def train_one(catalogue: Catalogue, run: Run, state: Path) -> dict:
-    """One training; leaves the best checkpoint in state/best and returns the record."""
+def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict:
+    """One training; leaves the best checkpoint in state/best-<step> and returns the record."""
     from clrepro.objectives import make
     from clrepro.training.sentence import train_encoder
 
@@ -120,16 +132,18 @@ def train_one(catalogue: Catalogue, run: Run, state: Path) -> dict:
         tasks=Path(read_json(catalogue.tasks.record)["path"]),
         device=catalogue.config.device,
         state=state,
+        stop=stop,
         title=f"{run.backbone.key} {objective}",
     )
     seconds = time.perf_counter() - started
-    weights = state / "best" / "model.safetensors"
+    weights = state / f"best-{result['best_step']}" / "model.safetensors"
     best = f"best STS-B dev {result['best_score']:.4f} at step {result['best_step']} of {result['steps']}"
     say(f"    {best}, {seconds:.1f} s")
     return {
         "identity": run.identity,
         "seed": run.seed,
         "code": fingerprint.of_stage("train", run.objective),
+        "inputs": inputs_digest(catalogue, run),
         "model": {
             "path": str(run.folder / "model"),
             "sha256": sha256(weights),
@@ -156,7 +170,8 @@ def export(state: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     fresh = folder / "model.new"
     shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(state / "best", fresh, copy_function=link)
+    best = state / f"best-{read_json(state / 'record.json')['best_step']}"
+    shutil.copytree(best, fresh, copy_function=link)
     shutil.rmtree(folder / "model", ignore_errors=True)
     os.replace(fresh, folder / "model")
     temporary = folder / "record.new"
@@ -174,7 +189,7 @@ def link(source: str | Path, target: str | Path) -> str:
 
 
 def embed(catalogue: Catalogue, runs: list[Run]) -> None:
-    """Embed every distinct test sentence once per checkpoint; (n, D) float32 beside the record."""
+    """Embed every distinct test sentence once per checkpoint; (n, D) float32, with the sentences' digest."""
     import torch
     from transformers import AutoTokenizer
 
@@ -196,7 +211,7 @@ def embed(catalogue: Catalogue, runs: list[Run]) -> None:
         vectors = embed_tokens(model.to(device), tokens[run.backbone.folder], device, title=run.slug)
         if not np.isfinite(vectors).all():
             raise UserError(f"{run.folder}: the embeddings are not finite; the checkpoint is broken")
-        np.save(run.folder / "embeddings.npy", vectors)
+        np.savez(run.folder / "embeddings.npz", vectors=vectors, sentences=digest(sentences))
 
 
 def checked_model(run: Run) -> Path:
@@ -226,7 +241,11 @@ def probe(catalogue: Catalogue, runs: list[Run], name: str, evaluate, *settings:
     root = Path(read_json(catalogue.tasks.record)["path"])
     sentences = distinct_sentences(root)
     for number, run in enumerate(runs, 1):
-        vectors = np.load(run.folder / "embeddings.npy", mmap_mode="r")
+        file = run.folder / "embeddings.npz"
+        with np.load(file) as stored:
+            if stored["sentences"] != digest(sentences):
+                raise UserError(f"{file} holds vectors of other sentences than today's; delete it and embed again")
+            vectors = stored["vectors"]
         rows = [[*row[:3], round(row[3], 6)] for row in evaluate(vectors, sentences, root, *settings)]
         write_json(run.folder / name, {"tasks": catalogue.tasks.identity, "protocol": list(settings), "rows": rows})
         say(f"[{number}/{len(runs)}] {run.folder / name}")

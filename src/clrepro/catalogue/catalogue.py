@@ -8,8 +8,9 @@ from typing import Any
 
 from clrepro import fingerprint
 from clrepro.catalogue import papers
-from clrepro.catalogue.runs import BackboneBuild, Run, backbone_build, corpus_identity, recipe
+from clrepro.catalogue.runs import BackboneBuild, Run, backbone_build, corpus_identity, split_settings
 from clrepro.config import Config
+from clrepro.config import load as load_config
 from clrepro.data.sources import Source, source
 from clrepro.errors import UserError, unknown
 from clrepro.objectives import NAMES, resolve
@@ -72,7 +73,7 @@ class Catalogue:
             for table in papers.load(paper, "experiments").get("tables", {})
             if not config.tables or f"{paper}/{table}" in config.tables
         )
-        self.grids = {name: self._grid(name) for name in config.grids}
+        self.grids = {name: self.grid(name) for name in config.grids}
         wanted = [run for table in self.tables for run in table.runs]
         wanted += [run for runs in self.grids.values() for run in runs]
         self.runs: tuple[Run, ...] = tuple(dict.fromkeys(wanted))
@@ -146,18 +147,16 @@ class Catalogue:
     def define_runs(
         self, definition: dict, owner: str, backbone: str, place: str, changes: dict | None = None
     ) -> tuple[Run, ...]:
-        settings, params = papers.settings(definition, owner, backbone)
-        for key, value in (changes or {}).items():
-            (settings if key in ("learning_rate", "batch_size") else params)[key] = value
-        overrides = self.config.sentence.training.model_dump(exclude_none=True)
         objective = definition.get("objective")
+        overrides = self.config.sentence.training.model_dump(exclude_none=True)
+        if not objective:  # what a scale changes in training does not touch an untrained encoder, but for
+            kept = ("max_length", "pooling") if definition.get("as_trained") else ("max_length",)
+            overrides = {key: value for key, value in overrides.items() if key in kept}
+        merged = {**papers.settings(definition, owner, backbone), **overrides, **(changes or {})}
+        how, params = split_settings(merged, objective, place)
         variant = None
         if objective:
             variant, params = resolve(objective, definition.get("variant"), **params)
-        how = recipe(
-            {**settings, **(overrides if objective else {"max_length": overrides.get("max_length", 32)})},
-            place,
-        )
         data = {"corpus": corpus_identity(self.config), "tasks": self.tasks.identity}
         build = backbone_build(self.config, backbone, how.max_length)
         lines = self.config.sentence.corpus_lines or self.corpus.sentences
@@ -183,7 +182,8 @@ class Catalogue:
             if spec is not None
         ]
 
-    def _grid(self, name: str) -> tuple[Run, ...]:
+    def grid(self, name: str) -> tuple[Run, ...]:
+        """The runs of a grid search, with the first seed; grid values go before the scale's own settings."""
         names = [known for known in self.grid_names() if known == name or known.split("@")[0] == name]
         if not names:
             raise unknown("grid", name, self.grid_names(), "grids")
@@ -197,14 +197,6 @@ class Catalogue:
                 changes = dict(zip(grid, values, strict=True))
                 runs += self.define_runs(definition, owner, backbone, f"grid {full}", changes)[:1]
         return tuple(dict.fromkeys(runs))
-
-    def grid_size(self, name: str) -> int:
-        """How many points a grid search has on one backbone."""
-        paper, _, rest = name.partition("/")
-        size = 1
-        for values in papers.load(paper, "experiments")["grids"][rest.partition("@")[0]].values():
-            size *= len(values)
-        return size
 
     # what the rules ask for
 
@@ -251,6 +243,14 @@ class Catalogue:
     def is_stale(self, run: Run, record: dict) -> bool:
         return record["code"] != fingerprint.of_stage("train", run.objective)
 
+    @property
+    def is_papers_own(self) -> bool:
+        """Whether data, backbones, protocol and training are those of config/paper.yaml, so that numbers compare."""
+        original = load_config("paper").sentence
+        ours = self.config.sentence
+        same = ours.model_copy(update={"backbones": original.backbones}) == original
+        return same and all(spec in (None, original.backbones.get(key)) for key, spec in ours.backbones.items())
+
     def table_folder(self, table: Table) -> Path:
         return RESULTS / self.config.scale / "tables" / table.paper
 
@@ -258,7 +258,7 @@ class Catalogue:
 def row_order(published: dict, spec: dict) -> list[str]:
     """The paper's rows, and rows of ours after the one that they follow in experiments.yaml."""
     order = [row["id"] for row in published["rows"]]
-    for before, name in pairwise(spec["rows"]):
+    for before, name in pairwise([None, *spec["rows"]]):
         if name not in order:
-            order.insert(order.index(before) + 1, name)
+            order.insert(order.index(before) + 1 if before else 0, name)
     return order

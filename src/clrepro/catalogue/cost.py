@@ -1,4 +1,7 @@
-"""What a plan costs: an estimate from floating-point operations and file sizes, made before anything starts."""
+"""What a plan costs: an estimate from floating-point operations and file sizes, made before anything starts.
+
+Counted: training, selection and test embeddings, checkpoints. Not counted: downloads, probes, start-up.
+"""
 
 from dataclasses import dataclass
 
@@ -13,7 +16,7 @@ EVALUATION_SENTENCES = 140_000  # distinct sentences of the seven STS and seven 
 
 @dataclass(frozen=True)
 class Cost:
-    """hours: of the unit that `hardware` names. gigabytes: checkpoints and, while it runs, optimiser state."""
+    """hours: of the unit that `hardware` names. gigabytes: the checkpoint of a trained run."""
 
     hours: float
     gigabytes: float
@@ -48,7 +51,7 @@ def of_run(catalogue: Catalogue, run: Run) -> Cost:
     tests = 6000 if catalogue.tasks.kind == "generated" else EVALUATION_SENTENCES
     operations = layers * (6 * trained + 2 * selected + 2 * tests * TOKENS_PER_SENTENCE)
     hours = operations / (catalogue.config.hardware.teraflops * 1e12) / 3600
-    return Cost(hours, 4 * (layers + embeddings) / 1e9)
+    return Cost(hours, 4 * (layers + embeddings) / 1e9 if run.objective else 0.0)
 
 
 def of_runs(catalogue: Catalogue, runs: tuple[Run, ...]) -> Cost:

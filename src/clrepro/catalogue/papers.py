@@ -45,10 +45,8 @@ def run_definition(reference: str, paper: str) -> tuple[str, dict]:
     return owner, runs[name]
 
 
-def settings(definition: dict, owner: str, backbone: str) -> tuple[dict, dict]:
-    """(recipe settings, objective parameters) of a run on a backbone: recipe, then run, then backbone."""
-    from clrepro.catalogue.runs import Recipe
-
+def settings(definition: dict, owner: str, backbone: str) -> dict:
+    """What a run says of its training and its objective on a backbone: recipe, then run, then backbone."""
     experiments = load(owner, "experiments")
     name = definition.get("recipe")
     recipes = experiments.get("recipes", {})
@@ -57,6 +55,4 @@ def settings(definition: dict, owner: str, backbone: str) -> tuple[dict, dict]:
     per_backbone = definition.get("backbones", {}).get(backbone)
     if per_backbone is None:
         raise UserError(f"papers/{owner}/experiments.yaml gives no settings for backbone '{backbone}'")
-    merged = {**recipes.get(name, {}), **definition.get("settings", {}), **per_backbone}
-    known = {key: value for key, value in merged.items() if key in Recipe.model_fields}
-    return known, {key: value for key, value in merged.items() if key not in known}
+    return {**recipes.get(name, {}), **definition.get("settings", {}), **per_backbone}

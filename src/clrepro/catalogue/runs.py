@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from clrepro.config import Config, Precision
 from clrepro.data.sources import source
 from clrepro.errors import UserError, unknown
+from clrepro.objectives import signatures
 from clrepro.paths import DATA, RESULTS, STATE
 
 
@@ -32,19 +33,21 @@ class Recipe(BaseModel):
     max_length: Annotated[int, Field(ge=4)] = 32
     precision: Precision = "fp32"
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
-    warmup: Annotated[float, Field(ge=0, lt=1)] = 0.0
     clip: Annotated[float, Field(gt=0)] = 1.0
 
 
-def recipe(settings: dict[str, Any], place: str) -> Recipe:
+def split_settings(settings: dict[str, Any], objective: str | None, place: str) -> tuple[Recipe, dict[str, Any]]:
+    """Settings of a run as (recipe, parameters of its objective); an unknown one is refused."""
+    parameters = {key for variant in signatures(objective).values() for key in variant} if objective else set()
     for key in settings:
-        if key not in Recipe.model_fields:
-            raise unknown("setting", key, Recipe.model_fields, place)
+        if key not in Recipe.model_fields and key not in parameters:
+            raise unknown("setting", key, {*Recipe.model_fields, *parameters}, place)
     try:
-        return Recipe(**settings)
+        how = Recipe(**{key: value for key, value in settings.items() if key in Recipe.model_fields})
     except ValidationError as failure:
         error = failure.errors()[0]
         raise UserError(f"{place}: {'.'.join(map(str, error['loc']))}: {error['msg']}") from None
+    return how, {key: value for key, value in settings.items() if key in parameters}
 
 
 def digest(content: Any) -> str:
@@ -72,6 +75,14 @@ class BackboneBuild:
     def weights(self):
         """The source of pretrained weights, or None."""
         return source(self.spec["source"]) if self.spec.get("source") else None
+
+    @property
+    def local_weights(self) -> tuple[int, int] | None:
+        """Size and time of a local folder's weights: when they are replaced, the backbone is prepared again."""
+        if not self.spec.get("path"):
+            return None
+        status = (Path(self.spec["path"]) / "model.safetensors").stat()
+        return status.st_size, status.st_mtime_ns
 
     @cached_property
     def folder(self) -> Path:
@@ -145,9 +156,9 @@ class Run:
     def record(self) -> Path:
         return self.folder / "record.json"
 
-    def state(self, code: str) -> Path:
-        """Where training keeps what it must not lose; another code starts anew."""
-        return STATE / self.scale / f"{self.hash8}-seed{self.seed}-{code}"
+    def state(self, code: str, inputs: str) -> Path:
+        """Where training keeps what it must not lose; other code or other input bytes start anew."""
+        return STATE / self.scale / f"{self.hash8}-seed{self.seed}-{code}-{inputs}"
 
 
 def backbone_build(config: Config, key: str, max_length: int) -> BackboneBuild:

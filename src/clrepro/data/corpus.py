@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from clrepro.errors import UserError
-from clrepro.paths import write_json
+from clrepro.paths import sha256, write_json
 
 
 def read_sentences(path: Path, blank_lines: str = "refuse") -> list[str]:
@@ -71,6 +71,7 @@ def tokenise(sentences: list[str], tokenizer, max_length: int, folder: Path) -> 
         "max_length": max_length,
         "dtype": np.dtype(kind).name,
         "pad_id": tokenizer.pad_token_id,
+        "sha256": [sha256(folder / "tokens.bin"), sha256(folder / "offsets.bin")],
     }
     write_json(folder / "tokens.json", record)
 

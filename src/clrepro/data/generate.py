@@ -2,7 +2,7 @@
 
 from clrepro.data import demo
 from clrepro.data.sources import Source
-from clrepro.paths import sha256, write_json
+from clrepro.paths import sha256, tree_sha256, write_json
 
 
 def generate(source: Source) -> None:
@@ -15,7 +15,7 @@ def generate(source: Source) -> None:
     else:
         path = source.folder / "tree"
         demo.write_senteval(path)
-        digest = None
+        digest = tree_sha256(path)
     write_json(
         source.record,
         {"source": source.name, "revision": source.revision, "sha256": digest, "path": str(path)},

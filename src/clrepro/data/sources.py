@@ -50,14 +50,17 @@ class Source:
         """Refuse, before any work, a source that neither exists, nor is mirrored, nor can be downloaded."""
         if mirror is not None and not Path(mirror).is_dir():
             raise UserError(f"mirror: '{mirror}' is not a folder (relative paths start at the working directory)")
-        if self.kind == "generated" or self.url or self.record.exists() or self.in_mirror(mirror):
+        if self.kind == "generated" or self.record.exists() or self.in_mirror(mirror):
+            return
+        if mirror is None and self.url:
             return
         if mirror is None:
             raise UserError(
                 f"source '{self.name}' has no url, so it must come from a mirror: set `mirror:` to a folder "
                 f"that holds {self.mirror}"
             )
-        raise UserError(f"source '{self.name}': file '{Path(mirror) / self.mirror}' is missing from the mirror")
+        remedy = "put it there, or fetch once without `mirror:`" if self.url else "put it there"
+        raise UserError(f"source '{self.name}': '{Path(mirror) / self.mirror}' is missing from the mirror; {remedy}")
 
 
 @cache

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clrepro.data.senteval import STS_TASKS, TRANSFER_TASKS, distinct_sentences
+from clrepro.data.pairs import STS_TASKS
+from clrepro.data.senteval import TRANSFER_TASKS, distinct_sentences
 from clrepro.errors import unknown
 from clrepro.evaluation.sts import evaluate_sts
 from clrepro.evaluation.transfer import FOLDS, evaluate_transfer

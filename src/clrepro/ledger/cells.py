@@ -44,10 +44,15 @@ class Ours:
     high: float | None
 
 
-def summarise(scores: list[float]) -> Ours:
-    """Mean, sample standard deviation and the t interval of the mean over the seeds."""
+def summarise(scores: list[float], deterministic: bool = False) -> Ours:
+    """Mean, sample standard deviation and the t interval of the mean over the seeds.
+
+    deterministic: there is nothing to repeat (an untrained encoder), so the interval is the number itself.
+    """
     count = len(scores)
     mean = sum(scores) / count
+    if deterministic:
+        return Ours(mean, None, count, mean, mean)
     if count < 2:
         return Ours(mean, None, count, None, None)
     std = math.sqrt(sum((value - mean) ** 2 for value in scores) / (count - 1))
@@ -55,15 +60,16 @@ def summarise(scores: list[float]) -> Ours:
     return Ours(mean, std, count, mean - half, mean + half)
 
 
-def verdict(ours: Ours | None, published: float | None, scale: str) -> str:
-    """missing, not comparable (not the paper's scale, or nothing published), reproduced, differs or undecided.
+def verdict(ours: Ours | None, published: float | None, comparable: bool) -> str:
+    """missing, not comparable, reproduced, differs or undecided.
 
-    At paper scale the interval of our mean is set against published +- BAND: reproduced if it lies inside,
-    differs if it lies outside, undecided if it straddles an edge or if there are fewer than two seeds.
+    comparable: data, encoder, training and evaluation are the paper's. Then the interval of our mean is set
+    against published +- BAND: reproduced if it lies inside, differs if it lies outside, undecided if it
+    straddles an edge or if there are fewer than two seeds.
     """
     if ours is None:
         return "missing"
-    if scale != "paper" or published is None:
+    if not comparable or published is None:
         return "not comparable"
     if ours.low is None:
         return "undecided"

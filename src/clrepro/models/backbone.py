@@ -41,17 +41,28 @@ def load_tokenizer(path: Path):
 
 
 def make_tokenizer(sentences: list[str], vocabulary: int) -> PreTrainedTokenizerFast:
-    """A lower-casing WordPiece tokenizer with BERT's special tokens, trained on the sentences."""
+    """A lower-casing WordPiece tokenizer with BERT's special tokens, trained on the sentences.
+
+    The same sentences give the same vocabulary: the trainer breaks ties by token ids, which it hands to "##x"
+    pieces in the random order of a hash table, so these pieces get their ids beforehand.
+    """
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
+    def empty(vocab: dict[str, int] | None = None) -> Tokenizer:
+        tokenizer = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        tokenizer.decoder = decoders.WordPiece()
+        return tokenizer
+
+    learner = empty()
+    alphabet = sorted({letter for sentence in sentences for letter in learner.normalizer.normalize_str(sentence)})
+    fixed = SPECIAL + [f"##{letter}" for letter in alphabet if not letter.isspace()]
     trainer = trainers.WordPieceTrainer(
-        vocab_size=vocabulary, special_tokens=SPECIAL, show_progress=False, min_frequency=2
+        vocab_size=vocabulary, special_tokens=fixed, show_progress=False, min_frequency=2
     )
-    tokenizer.train_from_iterator(sentences, trainer)
+    learner.train_from_iterator(sentences, trainer)
+    tokenizer = empty(learner.get_vocab())
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B [SEP]",

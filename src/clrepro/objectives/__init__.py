@@ -7,13 +7,14 @@ To add one, write the file and add its name to ``NAMES``.
 
 import ast
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clrepro.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from clrepro.objectives._objective import Objective
 
 NAMES = (
     "infonce",
@@ -76,44 +77,14 @@ def resolve(name: str, variant: str | None = None, **params: Any) -> tuple[str, 
     return variant, {key: float(params.get(key, default)) for key, default in defaults.items()}
 
 
-@dataclass(frozen=True)
-class Objective:
-    """A loss on two views, ready to call: ``objective(view1, view2) -> scalar``.
-
-    view1, view2: (N, D) raw encoder outputs, row i of both being views of example i, N >= 2. The objective
-    normalises as its equation does. float64 stays float64; half precision is computed in float32, also under
-    autocast. State that an equation needs besides (labels, a queue's keys) is passed by keyword.
-    """
-
-    name: str
-    variant: str
-    params: dict[str, float]
-    function: Callable
-
-    def __call__(self, view1, view2, **state):
-        import torch
-
-        if view1.ndim != 2 or view1.shape != view2.shape or len(view1) < 2:
-            raise ValueError(
-                f"{self.name} needs two views of the same shape (N, D) with N >= 2, "
-                f"got {tuple(view1.shape)} and {tuple(view2.shape)}"
-            )
-        with torch.autocast(view1.device.type, enabled=False):
-            if view1.dtype in (torch.float16, torch.bfloat16):
-                view1, view2 = view1.float(), view2.float()
-            return self.function(view1, view2, **self.params, **state)
-
-    def __repr__(self) -> str:
-        arguments = ", ".join(f"{key}={value:g}" for key, value in self.params.items())
-        return f"{self.name}[{self.variant}]({arguments})"
-
-
-def make(name: str, variant: str | None = None, **params: float) -> Objective:
+def make(name: str, variant: str | None = None, **params: float) -> "Objective":
     """Build an objective by name.
 
     Parameters left out take the function's defaults; ``variant=None`` is ``released`` where there is one.
     Raises UserError, with the near matches, for an unknown name, variant or parameter.
     """
+    from clrepro.objectives._objective import Objective
+
     variant, params = resolve(name, variant, **params)
     module = importlib.import_module(f"clrepro.objectives.{name}")
     return Objective(name, variant, params, module.VARIANTS[variant])

@@ -1,5 +1,6 @@
 """The training loop. It knows nothing of text, images or graphs: a workload brings the views."""
 
+import math
 import os
 import random
 import shutil
@@ -17,7 +18,7 @@ from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from clrepro.errors import UserError
+from clrepro.errors import Interrupted, UserError
 
 PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
 SAVE_SECONDS = 60  # state is saved at evaluations, but not more often than this
@@ -40,10 +41,6 @@ class Workload(Protocol):
         """Write the model in its ecosystem's format."""
 
 
-class Interrupted(Exception):
-    """Training was asked to stop (SIGTERM); its state is saved and the next start continues."""
-
-
 class Diverged(UserError):
     """A loss, gradient or embedding that is not finite."""
 
@@ -58,14 +55,21 @@ def choose_device(device: str) -> torch.device:
 
 
 def fit(
-    workload: Workload, objective: Callable, settings: dict, device: str, state: Path, title: str = ""
+    workload: Workload,
+    objective: Callable,
+    settings: dict,
+    device: str,
+    state: Path,
+    stop: "StopFlag",
+    title: str = "",
 ) -> dict[str, object]:
-    """Train, and leave the best checkpoint in ``state/best``.
+    """Train, and leave the best checkpoint in ``state/best-<step>``.
 
-    settings: learning_rate, weight_decay, warmup (fraction of the steps), clip (gradient norm), precision,
-    evaluate_every. AdamW; the learning rate rises linearly during the warm-up and falls linearly to 0. State
-    (weights, optimiser, RNGs, step, best score) is saved in ``state``; if it is there, training goes on from
-    it and ends, on a CPU, in the same weights to the bit. Raises Diverged with the step and the cause.
+    settings: learning_rate, weight_decay, clip (gradient norm), precision, evaluate_every. AdamW; the learning
+    rate falls linearly to 0, without warm-up. State (weights, optimiser, RNGs, step, best score) is saved in
+    ``state`` with every new best checkpoint, else once a minute; if it is there, training goes on from it and
+    ends, on a CPU, in the same weights to the bit. Raises Diverged with the step and the cause, and Interrupted
+    once ``stop`` was requested and the state is saved.
     """
     place = choose_device(device)
     precision = settings["precision"]
@@ -82,12 +86,7 @@ def fit(
         weight_decay=settings["weight_decay"],
         fused=device_.type == "cuda",
     )
-    rise = settings["warmup"] * total
-
-    def scale(step: int) -> float:
-        return min((step + 1) / rise, 1.0 - step / total) if step < rise else 1.0 - step / total
-
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, scale)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / total)
     # the model itself is not prepared: accelerate would put its evaluations under autocast as well
     model, optimizer = workload.model.to(device_), accelerator.prepare(optimizer)
     state.mkdir(parents=True, exist_ok=True)
@@ -98,7 +97,7 @@ def fit(
     started = last_save = time.monotonic()
     first = progress.step
     bar = tqdm(total=total, initial=progress.step, desc=title, unit="step", disable=None, leave=False)
-    with StopFlag() as stop, bar:
+    with bar:
         while progress.step < total:
             model.train()
             with accelerator.autocast():
@@ -122,7 +121,7 @@ def fit(
             if evaluate:
                 model.eval()
                 scores = workload.select(device_)
-                progress.note(scores, schedule.get_last_lr()[0])
+                best = progress.note(scores, schedule.get_last_lr()[0])
                 score, loss = next(iter(scores.values())), progress.history[-1]["loss"]
                 bar.set_postfix(score=f"{score:.4f}", loss=f"{loss:.4f}")
                 if bar.disable:  # no terminal: a line in the log instead of a moving bar
@@ -130,12 +129,12 @@ def fit(
                     left = (total - progress.step) / speed / 60
                     line = f"    step {progress.step}/{total}: loss {loss:.4f}, score {score:.4f}"
                     print(f"{line}, {speed:.1f} steps/s, {left:.0f} min left", file=sys.stderr, flush=True)
-                if time.monotonic() - last_save > SAVE_SECONDS:
+                if best or time.monotonic() - last_save > SAVE_SECONDS:
                     progress.save()
                     last_save = time.monotonic()
             if stop.requested and progress.step < total:
                 progress.save()
-                raise Interrupted(f"stopped at step {progress.step} of {total}; the state is saved")
+                raise Interrupted(f"stopped at step {progress.step} of {total}; the state is saved in {state}")
     return {
         "steps": total,
         "best_step": progress.best_step,
@@ -148,13 +147,15 @@ def fit(
 def examine(health: list[Tensor], step: int, precision: str, learning_rate: float) -> list[float]:
     """The losses of the last steps; raises Diverged at the first step that is not finite."""
     table = torch.stack(health).cpu()
+    # fp16's scaler skips single steps of infinite gradient; a whole window of them is no longer training
+    lost = len(table) == CHECK_EVERY and not torch.isfinite(table[:, 2]).any()
     for row, (loss, largest, norm) in enumerate(table.tolist()):
         at = step - len(health) + row + 1
-        if not torch.isfinite(torch.tensor(largest)):
+        if not math.isfinite(largest):
             cause = f"the encoder's outputs are not finite (precision {precision}, learning rate {learning_rate:g})"
-        elif not torch.isfinite(torch.tensor(loss)):
+        elif not math.isfinite(loss):
             cause = f"the objective is {loss} on finite embeddings (largest entry {largest:.3g})"
-        elif not torch.isfinite(torch.tensor(norm)) and precision != "fp16":  # fp16's scaler skips such steps
+        elif not math.isfinite(norm) and (precision != "fp16" or lost):
             cause = f"the gradient norm is {norm} at a finite loss of {loss:.4g}"
         else:
             continue
@@ -173,19 +174,21 @@ class Progress:
         self.history: list[dict] = []
         self.losses: list[float] = []
 
-    def note(self, scores: dict[str, float], learning_rate: float) -> None:
-        """Record an evaluation; keep the checkpoint if it is the best so far."""
+    def note(self, scores: dict[str, float], learning_rate: float) -> bool:
+        """Record an evaluation and export the checkpoint if it is the best so far; whether it is."""
         mean = sum(self.losses) / len(self.losses)
         self.history.append({"step": self.step, "loss": mean, "learning_rate": learning_rate, **scores})
         self.losses = []
         score = next(iter(scores.values()))
-        if not self.best_step or score > self.best_score:  # the first one counts even if it is NaN
+        best = not self.best_step or score > self.best_score  # the first one counts even if it is NaN
+        if best:
             self.best_step, self.best_score = self.step, score
             fresh = self.state / "best.new"
             shutil.rmtree(fresh, ignore_errors=True)
             self.workload.export(fresh)
-            shutil.rmtree(self.state / "best", ignore_errors=True)
-            os.replace(fresh, self.state / "best")
+            shutil.rmtree(best_folder(self.state, self.step), ignore_errors=True)
+            os.replace(fresh, best_folder(self.state, self.step))
+        return best
 
     def save(self) -> None:
         content = {
@@ -203,6 +206,10 @@ class Progress:
         temporary = self.state / "progress.tmp"
         torch.save(content, temporary)
         os.replace(temporary, self.state / "progress.pt")
+        # only now may older checkpoints go: the saved state names the one that stays
+        for folder in self.state.glob("best-*"):
+            if folder != best_folder(self.state, self.best_step):
+                shutil.rmtree(folder)
 
     def load(self, device: torch.device) -> None:
         file = self.state / "progress.pt"
@@ -224,8 +231,13 @@ class Progress:
         self.best_step, self.best_score = content["best"]
 
 
+def best_folder(state: Path, step: int) -> Path:
+    """Where the checkpoint of a step lies."""
+    return state / f"best-{step}"
+
+
 class StopFlag:
-    """SIGTERM sets a flag instead of ending the process in the middle of a step."""
+    """While it is open, SIGTERM sets a flag instead of ending the process in the middle of a step."""
 
     def __init__(self):
         self.requested = False

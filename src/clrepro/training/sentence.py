@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from clrepro.data.corpus import TokenisedCorpus
-from clrepro.data.senteval import load_pairs
+from clrepro.data.pairs import load_pairs
 from clrepro.errors import UserError
 from clrepro.evaluation.embed import embed, tokenise_for_embedding
-from clrepro.evaluation.sts import spearman_of_pairs
+from clrepro.evaluation.similarity import spearman_of_pairs
 from clrepro.models.sentence import SentenceEncoder, save
-from clrepro.training.loop import fit, seed_everything
+from clrepro.training.loop import StopFlag, fit, seed_everything
 
 
 class SentenceWorkload:
@@ -82,16 +82,17 @@ def train_encoder(
     tasks: Path,
     device: str,
     state: Path,
+    stop: StopFlag,
     title: str = "",
 ) -> dict:
-    """Train a sentence encoder with one seed; the best checkpoint is left in ``state/best``.
+    """Train a sentence encoder with one seed; the best checkpoint is left in ``state/best-<step>``.
 
     settings: the fields of a recipe. tokens: folder of the tokenised corpus. tasks: folder of the evaluation
     sets. Returns what the loop returns: steps, best step and score, history, device.
     """
     seed_everything(seed)
     workload = SentenceWorkload(TokenisedCorpus(tokens), backbone, settings, seed, tasks)
-    return fit(workload, objective, settings, device, state, title)
+    return fit(workload, objective, settings, device, state, stop, title)
 
 
 def set_dropout(module: nn.Module, probability: float) -> None:
