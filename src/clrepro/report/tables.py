@@ -109,6 +109,8 @@ def caption(catalogue: Catalogue, table: Table) -> list[str]:
     metrics = [METRICS.get(metric, "") for metric in dict.fromkeys(cell.metric for cell in table.cells)]
     kind = spec["metric"] if isinstance(spec["metric"], str) else "; ".join(filter(None, metrics))
     encoders = ", ".join(f"{key} = {describe(spec)}" for key, spec in config.sentence.backbones.items() if spec)
+    overrides = config.sentence.training.model_dump(exclude_none=True)
+    changed = ", ".join(f"{name} {value}" for name, value in overrides.items())
     return [
         f"{paper['title']} ({table.paper}), {table.name.replace('_', ' ')}: {spec['caption']}.",
         f"At {SCALES[config.scale]}.",
@@ -118,6 +120,7 @@ def caption(catalogue: Catalogue, table: Table) -> list[str]:
         f"Data: {catalogue.corpus.name}"
         + (f" ({config.sentence.corpus_lines:,} sentences)" if config.sentence.corpus_lines else "")
         + f", {catalogue.tasks.name}. Encoders: {encoders}.",
+        f"Instead of the papers' training settings: {changed}." if changed else "",
         papers.load(table.paper, "experiments")["tables"][table.name].get("note", "").strip(),
     ]
 
