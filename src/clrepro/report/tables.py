@@ -37,11 +37,13 @@ METRICS = {
     "tr_dev": "the same, development accuracy",
     "value": "",
 }
-STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1a1a1a}
-table{border-collapse:collapse}th,td{padding:.35rem .7rem;border-bottom:1px solid #ddd;text-align:right}
+STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:84rem;padding:0 1rem;color:#1a1a1a}
+h1{font-size:1.25rem;line-height:1.35}figure{margin:0}figcaption,p,li{max-width:60rem}
+table{border-collapse:collapse;font-size:.9rem}
+th,td{padding:.3rem .45rem;white-space:nowrap;border-bottom:1px solid #ddd;text-align:right}
 th:first-child,td:first-child{text-align:left}
 thead tr:last-child th{border-bottom:2px solid #444}th[colspan]{text-align:center}
-td small{color:#666;display:block}td.hole{color:#767676}figcaption,p,li{max-width:60rem}"""
+td span{color:#555;font-size:.85em}td small{color:#666;display:block}td.hole{color:#767676}"""
 
 
 def measured(catalogue: Catalogue, cell: Cell) -> tuple[Ours | None, str]:
@@ -211,17 +213,24 @@ def page(long: pd.DataFrame, sentences: list[str]) -> str:
         cells = [f"<th scope=row>{html.escape(line[0][2]['row'])}</th>"]
         for ours, there, row in line:
             hint = html.escape(": ".join(filter(None, [row["verdict"], row["note"]])), quote=True)
-            printed = f"<small>{there} published</small>" if there else ""
-            cells.append(f'<td class="{"hole" if ours == "–" else ""}" title="{hint}">{ours}{printed}</td>')
+            printed = f"<small>({there})</small>" if there else ""
+            mean, sign, spread = ours.partition(" ± ")
+            shown = f"{mean} <span>± {spread}</span>" if sign else mean
+            kind = "" if sign or mean != "–" else ' class="hole"'
+            cells.append(f'<td{kind} title="{hint}">{shown}{printed}</td>')
         body.append(f"<tr>{''.join(cells)}</tr>")
-    prose = "".join(f"<p>{html.escape(part)}</p>" for part in sentences[1:] if part)
+    prose = "".join(f"<p>{html.escape(part.replace('`', ''))}</p>" for part in sentences[2:] if part)
     remarks = "".join(f"<li>{html.escape(note)}</li>" for note in notes(long))
+    title = html.escape(sentences[0])
+    legend = (
+        f"{html.escape(sentences[1])} Ours ± standard deviation over seeds, the published number in brackets below; "
+        "a dash is a hole."
+    )
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(sentences[0])}</title>'
-        f"<style>{STYLE}</style><figure><figcaption><h1>{html.escape(sentences[0])}</h1>{prose}</figcaption>"
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+        f"<figure><figcaption><h1>{title}</h1><p>{legend}</p></figcaption>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-        f"<p>Ours ± standard deviation over seeds, the published number below. Verdicts: {summary(long)}.</p>"
-        f"<ul>{remarks}</ul></figure></html>\n"
+        f"<p>Verdicts: {summary(long)}.</p>{prose}<ul>{remarks}</ul></figure></html>\n"
     )
 
 
