@@ -1,6 +1,7 @@
 """What a plan costs: an estimate from floating-point operations and file sizes, made before anything starts.
 
-Counted: training, selection and test embeddings, checkpoints. Not counted: downloads, probes, start-up.
+Counted: training, selection and test embeddings, checkpoints. Not counted: downloads, probes, start-up, and the
+pretraining of encoders from scratch.
 """
 
 from dataclasses import dataclass
