@@ -107,17 +107,20 @@ def train(
     config = configuration.load(scale, configfile)
     catalogue = Catalogue(config.model_copy(update={"mirror": mirror} if mirror else {}))
     catalogue.check_inputs()
-    wanted = {"objective": objective, "backbone": backbone, "seed": seed}
-    runs = [
-        run
-        for run in catalogue.runs
-        if objective in (None, run.group) and backbone in (None, run.backbone.key) and seed in (None, run.seed)
-    ]
-    if not runs:
-        chosen = ", ".join(f"{key} {value}" for key, value in wanted.items() if value is not None)
-        if objective:
-            raise unknown("objective", objective, {run.group for run in catalogue.runs})
-        raise UserError(f"no run of the {scale} scale has {chosen}")
+    runs = list(catalogue.runs)
+    filters = {
+        "objective": (objective, lambda run: run.group),
+        "backbone": (backbone, lambda run: run.backbone.key),
+        "seed": (seed, lambda run: run.seed),
+    }
+    for kind, (wanted, of) in filters.items():
+        if wanted is not None:
+            kept = [run for run in runs if of(run) == wanted]
+            if not kept:
+                raise unknown(
+                    kind, str(wanted), {str(of(run)) for run in runs}, f"the chosen runs of the {scale} scale"
+                )
+            runs = kept
     for source in catalogue.sources():
         if not source.record.exists():
             stages.fetch(catalogue, source)

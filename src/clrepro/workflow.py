@@ -2,32 +2,13 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clrepro.catalogue import Catalogue
 from clrepro.config import parse
 from clrepro.errors import Interrupted, UserError
-
-
-class Tee:
-    """Text that goes to the log and, for errors, to the console."""
-
-    def __init__(self, *streams):
-        self.streams = streams
-
-    def write(self, text: str) -> int:
-        for stream in self.streams:
-            stream.write(text)
-            stream.flush()
-        return len(text)
-
-    def flush(self) -> None:
-        for stream in self.streams:
-            stream.flush()
-
-    def isatty(self) -> bool:
-        return False
 
 
 @contextmanager
@@ -40,15 +21,13 @@ def job(snakemake) -> Iterator[Catalogue]:
         sys.stderr = log
         try:
             yield Catalogue(parse(snakemake.config))
-        except UserError as failure:
-            Tee(log, console).write(f"error in {snakemake.rule}: {failure}\n")
-            sys.exit(1)
-        except Interrupted as failure:
-            Tee(log, console).write(f"{snakemake.rule}: {failure}\n")
-            sys.exit(Interrupted.EXIT_CODE)
+        except (UserError, Interrupted) as failure:
+            text = f"{'error in ' if isinstance(failure, UserError) else ''}{snakemake.rule}: {failure}"
+            for stream in (log, console):
+                print(text, file=stream, flush=True)
+            sys.exit(Interrupted.EXIT_CODE if isinstance(failure, Interrupted) else 1)
         except Exception:
-            sys.stderr = Tee(log, console)
+            traceback.print_exc(file=log)  # the console gets it from Python itself
             raise
         finally:
-            if sys.stderr is log:
-                sys.stderr = console
+            sys.stderr = console

@@ -88,17 +88,17 @@ def frame(catalogue: Catalogue, table: Table) -> pd.DataFrame:
                 "note": note,
             }
         )
-    name_nearest(rows, table, catalogue.config.scale)
+    name_nearest(rows, table)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def name_nearest(rows: list[dict], table: Table, scale: str) -> None:
-    """Where several rows of ours stand beside one published row, note at paper scale which came out nearest."""
+def name_nearest(rows: list[dict], table: Table) -> None:
+    """Where several comparable rows of ours stand beside one published row, note which came out nearest."""
     rivals: dict[tuple, list[dict]] = {}
     for cell, row in zip(table.cells, rows, strict=True):
         rivals.setdefault((cell.published_row or cell.row, cell.column, cell.metric), []).append(row)
     for group in rivals.values():
-        if scale == "paper" and len(group) > 1 and all(row["difference"] is not None for row in group):
+        if len(group) > 1 and all(row["verdict"] not in ("missing", "not comparable") for row in group):
             nearest = min(group, key=lambda row: abs(row["difference"]))
             nearest["note"] = "; ".join(filter(None, [nearest["note"], "nearest to the published number"]))
 
