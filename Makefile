@@ -35,8 +35,9 @@ lint: install  ## ruff and snakemake --lint
 	$(BIN)/ruff format --check .
 	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --lint
 
-docs: install  ## regenerate docs/config.md and the JSON schema from the typed configuration
+docs: install  ## regenerate docs/objectives/, docs/config.md and the JSON schema from the code
 	$(BIN)/clrepro config docs
+	$(BIN)/clrepro objectives --docs
 
 plan: install  ## what a scale would run, and what it costs: make plan SCALE=paper
 	@$(BIN)/clrepro plan --scale $(SCALE)

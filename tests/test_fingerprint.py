@@ -49,8 +49,8 @@ def test_the_fingerprint_is_the_same_on_every_python_version():
 
 def test_objectives_do_not_share_fingerprints_and_the_registry_is_left_out():
     assert len({fingerprint.of_stage("train", name) for name in NAMES}) == len(NAMES)
-    modules = fingerprint.modules(*fingerprint.STAGES["train"], "clrepro.objectives.dcl_plus")
-    assert {"clrepro.objectives.dcl", "clrepro.objectives._similarity", "clrepro.training.loop"} <= set(modules)
+    modules = fingerprint.modules(*fingerprint.STAGES["train"], "clrepro.objectives.modified_mhs")
+    assert {"clrepro.objectives.mhs", "clrepro.objectives._similarity", "clrepro.training.loop"} <= set(modules)
     assert "clrepro.objectives" not in modules
     assert "clrepro.objectives.mpt" not in modules
     assert not any(module.startswith(("clrepro.catalogue", "clrepro.report")) for module in modules)

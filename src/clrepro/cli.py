@@ -39,6 +39,7 @@ def plan(
     scale: Scale = "demo",
     only: Only = None,
     configfile: Files = None,
+    figures: Annotated[bool, typer.Option("--figures", help="price the runs behind figures as well")] = False,
     grids: Annotated[bool, typer.Option("--grids", help="price the papers' grid searches as well")] = False,
 ) -> None:
     """List what a scale would run, in jobs, hours and disk, before anything starts."""
@@ -52,7 +53,8 @@ def plan(
         print(f"{name:<24}{len(table.runs):>6}{holes:>7}{price.hours:>10.2f}{megabytes(price.gigabytes):>12}")
     price = cost.of_runs(catalogue, catalogue.runs)
     bundles = catalogue.bundles()
-    jobs = 4 * len(bundles) + len(catalogue.sources()) + len(catalogue.backbones()) + len(catalogue.tables)
+    jobs = 4 * len(bundles) + len(catalogue.sources()) + len(catalogue.backbones())
+    jobs += len(catalogue.tables) + len(catalogue.figures) + len(catalogue.grids)
     disk = megabytes(price.gigabytes)
     print(f"{'all, each run once':<24}{len(catalogue.runs):>6}{'':>7}{price.hours:>10.2f}{disk:>12}")
     largest = max((cost.of_run(catalogue, run).gigabytes for run in catalogue.runs), default=0)
@@ -61,6 +63,15 @@ def plan(
     for source in catalogue.sources():
         place = "generated" if source.kind == "generated" else source.url or f"mirror only: {source.mirror}"
         print(f"source {source.name} ({source.megabytes:g} MB): {place}")
+    if figures:
+        planned = set(catalogue.runs)
+        print(f"\n{'figure (opt-in)':<32}{'runs':>6}{'new':>6}{'hours':>12}")
+        for name in catalogue.figure_names():
+            runs = catalogue.figure(name).runs
+            new = tuple(run for run in runs if run not in planned)
+            print(f"{name:<32}{len(runs):>6}{len(new):>6}{cost.of_runs(catalogue, new).hours:>12,.1f}")
+        print("New runs are those that nothing above needs; hours are of these. Figures share runs.")
+        print('Ask for them with `figures: ["paper/figure"]` in the configuration, `["paper"]` for all of a paper.')
     if grids:
         print(f"\n{'grid search (opt-in)':<32}{'runs':>6}{'hours':>12}")
         for name in catalogue.grid_names():
@@ -83,7 +94,7 @@ def show(
         if csv:
             print(long.to_csv(index=False), end="")
             continue
-        filled = int((long["seeds"] > 0).sum())
+        filled = int((long["verdict"] != "missing").sum())
         print(f"{table.paper} {table.name}, {scale} scale: {filled} of {len(long)} cells filled")
         for note in tables.notes(long):
             print(f"  {note}")
@@ -138,13 +149,23 @@ def train(
 
 
 @app.command()
-def objectives() -> None:
-    """List the objectives, their variants and parameters."""
+def objectives(
+    name: Annotated[str | None, typer.Argument(help="print the page of this one")] = None,
+    docs: Annotated[bool, typer.Option("--docs", help="rewrite docs/objectives/")] = False,
+) -> None:  # fmt: skip
+    """List the objectives with variants and parameters, or print one objective's page."""
     from clrepro.objectives import names, signatures
+    from clrepro.report import objective_pages
 
-    for name in names():
-        for variant, params in signatures(name).items():
-            print(f"{name:<16}{variant:<18}{', '.join(f'{key}={value:.4g}' for key, value in params.items())}")
+    if docs:
+        objective_pages.write(ROOT / "docs" / "objectives")
+    elif name:
+        print(objective_pages.page(name), end="")
+    else:
+        for known in names():
+            for variant, parameters in signatures(known).items():
+                defaults = ", ".join(f"{key}={parameter.text()}" for key, parameter in parameters.items())
+                print(f"{known:<22}{variant:<18}{defaults}")
 
 
 @app.command()

@@ -7,6 +7,8 @@ To add one, write the file and add its name to ``NAMES``.
 
 import ast
 import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +20,28 @@ if TYPE_CHECKING:
 
 NAMES = (
     "infonce",
+    "nt_xent",
+    "arccon",
+    "infonce_mixup",
     "dcl",
     "dcl_plus",
+    "flatnce",
+    "dual_temperature",
+    "macl",
     "align_uniform",
     "mpt",
     "met",
     "mat",
+    "paradigm",
+    "mhe",
+    "mhs",
+    "barlow_twins",
+    "vicreg",
+    "modified_mhe",
+    "modified_mhs",
+    "modified_barlow_twins",
+    "modified_vicreg",
+    "oar",
 )
 
 
@@ -39,9 +57,45 @@ def source(name: str) -> Path:
     return Path(__file__).with_name(f"{name}.py")
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an objective: its default, and the values that its annotation allows."""
+
+    default: Any
+    kinds: tuple[type, ...]
+    words: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """The default as a person reads it."""
+        return f"{self.default:.4g}" if isinstance(self.default, float) else str(self.default)
+
+    def check(self, value: Any, place: str) -> Any:
+        """The value in canonical form (a whole number for a float becomes one); UserError if it is none."""
+        if self.words and isinstance(value, str) and value not in self.words:
+            raise unknown("value", value, self.words, place)
+        if float in self.kinds and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) not in self.kinds:
+            names = {float: "a number", int: "a whole number", bool: "true or false", str: "a word", type(None): "null"}
+            raise UserError(f"{place} must be {' or '.join(names[kind] for kind in self.kinds)}, not {value!r}")
+        return value
+
+
+def _parameter(argument: ast.arg, default: ast.expr) -> Parameter:
+    """From the annotation: float, int, bool, str, Literal words, each perhaps with `| None`."""
+    kinds, words = [], []
+    for part in ast.walk(argument.annotation):
+        if isinstance(part, ast.Name) and part.id in ("float", "int", "bool", "str"):
+            kinds.append({"float": float, "int": int, "bool": bool, "str": str}[part.id])
+        elif isinstance(part, ast.Constant):
+            kinds.append(type(part.value))
+            words += [part.value] if isinstance(part.value, str) else []
+    return Parameter(ast.literal_eval(default), tuple(dict.fromkeys(kinds)), tuple(words))
+
+
 @cache
-def signatures(name: str) -> dict[str, dict[str, Any]]:
-    """Parameters and defaults of every variant, {variant: {parameter: default}}.
+def signatures(name: str) -> dict[str, dict[str, Parameter]]:
+    """Parameters of every variant, {variant: {parameter: Parameter}}; state, which is a tensor, is left out.
 
     They are read from the file's syntax tree, not by importing it: a workflow's graph is built without torch.
     """
@@ -51,33 +105,46 @@ def signatures(name: str) -> dict[str, dict[str, Any]]:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == "VARIANTS":
             return {
                 key.value: {
-                    argument.arg: ast.literal_eval(default)
+                    argument.arg: _parameter(argument, default)
                     for argument, default in zip(
                         functions[value.id].kwonlyargs, functions[value.id].kw_defaults, strict=True
                     )
-                    if default is not None
+                    if "Tensor" not in ast.unparse(argument.annotation)
                 }
                 for key, value in zip(node.value.keys, node.value.values, strict=True)
             }
     raise UserError(f"{source(name)} has no VARIANTS: list its functions as {{'released': function}}")
 
 
+def default_variant(variants: Iterable[str]) -> str:
+    """What ``variant=None`` stands for: `released` where there is one."""
+    return "released" if "released" in variants else next(iter(variants))
+
+
 def resolve(name: str, variant: str | None = None, **params: Any) -> tuple[str, dict[str, Any]]:
-    """The variant that ``None`` stands for, and all parameters with their defaults filled in."""
+    """The variant that ``None`` stands for, and all parameters, checked, with their defaults filled in."""
     variants = signatures(name)
-    variant = variant or ("released" if "released" in variants else next(iter(variants)))
+    variant = variant or default_variant(variants)
     if variant not in variants:
         raise unknown(f"variant of {name}", variant, variants)
-    defaults = variants[variant]
-    for key, value in params.items():
-        if key not in defaults:
-            raise unknown(f"parameter of {name}", key, defaults)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise UserError(f"{name}: {key} must be a number, not {value!r}")
-    return variant, {key: float(params.get(key, default)) for key, default in defaults.items()}
+    known = dict(variants[variant])
+    if "base" in known:  # an objective around another takes that one's parameters as well
+        base, inner = (
+            known[key].check(params.get(key, known[key].default), f"{name}: {key}") for key in ("base", "base_variant")
+        )
+        choices = signatures(base)
+        if (inner or default_variant(choices)) not in choices:
+            raise unknown(f"variant of {base}", inner, choices, f"{name}: base_variant")
+        known = {**choices[inner or default_variant(choices)], **known}
+    for key in params:
+        if key not in known:
+            raise unknown(f"parameter of {name}", key, known)
+    return variant, {
+        key: parameter.check(params.get(key, parameter.default), f"{name}: {key}") for key, parameter in known.items()
+    }
 
 
-def make(name: str, variant: str | None = None, **params: float) -> "Objective":
+def make(name: str, variant: str | None = None, **params: Any) -> "Objective":
     """Build an objective by name.
 
     Parameters left out take the function's defaults; ``variant=None`` is ``released`` where there is one.

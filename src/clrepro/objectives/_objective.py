@@ -1,10 +1,13 @@
-"""An objective ready to call: checks the views and fixes the precision, then calls the pure function."""
+"""An objective ready to call: checks the views, gathers processes, fixes the precision, calls the pure function."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
+
+from clrepro.objectives._distributed import gather, world_size
 
 
 @dataclass(frozen=True)
@@ -13,25 +16,38 @@ class Objective:
 
     view1, view2: (N, D) raw encoder outputs, row i of both being views of example i, N >= 2. The objective
     normalises as its equation does. float64 stays float64; half precision is computed in float32, also under
-    autocast. State that an equation needs besides (labels, a queue's keys) is passed by keyword.
+    autocast. State that an equation needs besides is passed by keyword: labels (N,), a queue's keys (K, D).
+
+    Under torch.distributed with several processes, the views (and labels) of all of them form one batch: every
+    process gets the loss of the whole, and the mean over the processes of the parameters' gradients is its gradient.
     """
 
     name: str
     variant: str
-    params: dict[str, float]
+    params: dict[str, Any]
     function: Callable
 
-    def __call__(self, view1: Tensor, view2: Tensor, **state) -> Tensor:
-        if view1.ndim != 2 or view1.shape != view2.shape or len(view1) < 2:
+    def __call__(self, view1: Tensor, view2: Tensor, **state: Tensor) -> Tensor:
+        if view1.ndim != 2 or view1.shape != view2.shape:
             raise ValueError(
-                f"{self.name} needs two views of the same shape (N, D) with N >= 2, "
+                f"{self.name} needs two views of the same shape (N, D), "
                 f"got {tuple(view1.shape)} and {tuple(view2.shape)}"
             )
+        if world_size() > 1:
+            view1, view2 = gather(view1), gather(view2)
+            if state.get("labels") is not None:
+                state["labels"] = gather(state["labels"])
+        if len(view1) < 2:
+            raise ValueError(f"{self.name} needs two views of at least two rows, got {tuple(view1.shape)}")
+        if view1.dtype in (torch.float16, torch.bfloat16):
+            view1, view2 = view1.float(), view2.float()
+        if not torch.is_autocast_enabled(view1.device.type):
+            return self.function(view1, view2, **self.params, **state)
         with torch.autocast(view1.device.type, enabled=False):
-            if view1.dtype in (torch.float16, torch.bfloat16):
-                view1, view2 = view1.float(), view2.float()
             return self.function(view1, view2, **self.params, **state)
 
     def __repr__(self) -> str:
-        arguments = ", ".join(f"{key}={value:g}" for key, value in self.params.items())
+        arguments = ", ".join(
+            f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in self.params.items()
+        )
         return f"{self.name}[{self.variant}]({arguments})"

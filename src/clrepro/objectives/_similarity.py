@@ -1,23 +1,38 @@
-"""What the objectives share: cosines, distances and angles whose gradients stay finite."""
+"""What the objectives share on single vectors: unit rows, cosines, distances and angles with finite gradients."""
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+
+class _UnitRows(torch.autograd.Function):
+    """Rows scaled to unit length; the gradient is the tangent part over the length."""
+
+    @staticmethod
+    def forward(ctx, view: Tensor) -> Tensor:
+        length = torch.linalg.vector_norm(view, dim=1, keepdim=True)
+        # a row shorter than 1e-12 (the released codes' eps) becomes 0 and gets no gradient
+        inverse = torch.where(length > 1e-12, length.reciprocal(), 0.0)
+        unit = view * inverse
+        ctx.save_for_backward(unit, inverse)
+        return unit
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, gradient: Tensor) -> Tensor:
+        unit, inverse = ctx.saved_tensors
+        radial = torch.linalg.vecdot(gradient, unit).unsqueeze(1)
+        return torch.addcmul(gradient, unit, radial, value=-1).mul_(inverse)
 
 
 def normalise(view: Tensor) -> Tensor:
-    """Rows scaled to unit length; a row shorter than 1e-12 (the released codes' eps) is 0 and gets no gradient."""
-    length = safe_sqrt(view.square().sum(1, keepdim=True))
-    long_enough = length > 1e-12
-    return view / length.where(long_enough, 1.0) * long_enough
+    """h = u / ||u||, (N, D); a row shorter than 1e-12 is 0 and gets no gradient."""
+    return _UnitRows.apply(view)
 
 
-def cosines(view1: Tensor, view2: Tensor) -> Tensor:
-    """s_ij = h_i . h'_j: the (N, N) cross-view cosines; rows are anchors of view 1."""
-    return normalise(view1) @ normalise(view2).T
-
-
-def diagonal_mask(matrix: Tensor) -> Tensor:
-    return torch.eye(len(matrix), dtype=torch.bool, device=matrix.device)
+def paired_cosines(unit1: Tensor, unit2: Tensor) -> Tensor:
+    """s_ii = h_i . h'_i: (N,)."""
+    return torch.linalg.vecdot(unit1, unit2)
 
 
 def safe_sqrt(squares: Tensor) -> Tensor:
@@ -26,18 +41,25 @@ def safe_sqrt(squares: Tensor) -> Tensor:
     return torch.where(positive, squares, 1.0).sqrt() * positive
 
 
-def positive_distances(view1: Tensor, view2: Tensor) -> Tensor:
-    """d_ii = ||h_i - h'_i||: (N,), from the difference, hence exact for nearly equal views."""
-    return safe_sqrt((normalise(view1) - normalise(view2)).square().sum(1))
+def paired_squares(unit1: Tensor, unit2: Tensor) -> Tensor:
+    """||h_i - h'_i||^2: (N,), from the difference, hence exact for nearly equal rows."""
+    return (unit1 - unit2).square().sum(1)
 
 
-def angles_of_cosines(cosine: Tensor) -> Tensor:
-    """arccos with the argument kept one rounding step inside (-1, 1), where its gradient is finite."""
-    limit = 1 - torch.finfo(cosine.dtype).eps
-    return torch.arccos(cosine.clamp(-limit, limit))
+def paired_distances(unit1: Tensor, unit2: Tensor) -> Tensor:
+    """||h_i - h'_i||: (N,); the gradient of equal rows is 0."""
+    return safe_sqrt(paired_squares(unit1, unit2))
 
 
-def angles_of_distances(distance: Tensor) -> Tensor:
-    """The angle of two unit vectors from their distance: 2 arcsin(d / 2), accurate for small angles."""
-    limit = 1 - torch.finfo(distance.dtype).eps
-    return 2 * torch.arcsin((distance / 2).clamp(max=limit))
+def paired_angles(unit1: Tensor, unit2: Tensor) -> Tensor:
+    """The angle of h_i and h'_i in radians, (N,): 2 arcsin(d / 2), accurate and with finite gradient at small angles.
+
+    Near pi the argument is kept one rounding step inside 1.
+    """
+    limit = 1 - torch.finfo(unit1.dtype).eps
+    return 2 * torch.arcsin((paired_distances(unit1, unit2) / 2).clamp(max=limit))
+
+
+def with_gradient_of(value: Tensor, surrogate: Tensor) -> Tensor:
+    """A scalar of this value and that gradient: sg[value] + surrogate - sg[surrogate]."""
+    return value.detach() + (surrogate - surrogate.detach())

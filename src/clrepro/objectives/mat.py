@@ -4,37 +4,34 @@ written, Nie et al. 2023, equation (15), the minimum over j only:
     L = mean_i max( 0, m + theta_ii - min_{j != i} theta_ij ),   theta_ij = arccos(h_i . h'_j)
 released, Nie's code: down the columns, and the smallest negative angle capped at pi / 2.
 released_li2024, Li's code: as written (it has no clamp either; here gradients stay finite at 0 and pi).
+
+Siblings: `mpt` and `met` measure the dot product and the distance instead.
+Negatives: the hardest only, across the views.
+When: a margin in angle, which weighs all angles alike.
+Cites: nie2023.
 """
 
 import math
 
 from torch import Tensor
 
-from clrepro.objectives._similarity import (
-    angles_of_cosines,
-    angles_of_distances,
-    cosines,
-    diagonal_mask,
-    positive_distances,
-)
+from clrepro.objectives._pairs import hardest
+from clrepro.objectives._similarity import normalise, paired_angles
 
 
-def hinge(view1: Tensor, view2: Tensor, margin: float, dim: int, cap: float) -> Tensor:
-    positive = angles_of_distances(positive_distances(view1, view2))
-    similarity = cosines(view1, view2)
-    # the nearest negative has the largest cosine; one arccos per anchor is enough
-    hardest = similarity.masked_fill(diagonal_mask(similarity), -1.0).amax(dim)
-    return (margin + positive - angles_of_cosines(hardest).clamp(max=cap)).relu().mean()
+def hinge(anchors: Tensor, keys: Tensor, margin: float, cap: float) -> Tensor:
+    negatives = paired_angles(anchors, keys[hardest(anchors, keys)]).clamp(max=cap)
+    return (margin + paired_angles(anchors, keys) - negatives).relu().mean()
 
 
 def written(view1: Tensor, view2: Tensor, *, margin: float = 0.4712388980384690) -> Tensor:
     """Nearest negative along the row; margin in radians. Returns a scalar >= 0."""
-    return hinge(view1, view2, margin, dim=1, cap=math.pi)
+    return hinge(normalise(view1), normalise(view2), margin, cap=math.pi)
 
 
 def released(view1: Tensor, view2: Tensor, *, margin: float = 0.4712388980384690) -> Tensor:
     """Nearest negative down the column, at most pi / 2; margin in radians. Returns a scalar >= 0."""
-    return hinge(view1, view2, margin, dim=0, cap=math.pi / 2)
+    return hinge(normalise(view2), normalise(view1), margin, cap=math.pi / 2)
 
 
 VARIANTS = {"written": written, "released": released, "released_li2024": written}

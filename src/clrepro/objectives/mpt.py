@@ -5,26 +5,32 @@ written, Nie et al. 2023, equation (13) with primed negatives (also Li et al. 20
 released, Nie's code: anchors are the columns (view 2), and the maximum is floored at 0:
     L = mean_j max( 0, m - s_jj + max(0, max_{i != j} s_ij) )
 released_li2024, Li's code: as written.
+
+Siblings: `met` and `mat` measure distance and angle instead.
+Negatives: the hardest only, across the views.
+When: a margin in cosine decides when an anchor is done.
+Cites: nie2023, li2024.
 """
 
 from torch import Tensor
 
-from clrepro.objectives._similarity import cosines, diagonal_mask
+from clrepro.objectives._pairs import hardest
+from clrepro.objectives._similarity import normalise, paired_cosines
 
 
 def written(view1: Tensor, view2: Tensor, *, margin: float = 0.23) -> Tensor:
     """Hardest negative along the row; margin in cosine. Returns a scalar >= 0."""
-    similarity = cosines(view1, view2)
-    hardest = similarity.masked_fill(diagonal_mask(similarity), float("-inf")).amax(1)
-    return (margin - similarity.diagonal() + hardest).relu().mean()
+    anchors, keys = normalise(view1), normalise(view2)
+    negatives = paired_cosines(anchors, keys[hardest(anchors, keys)])
+    return (margin - paired_cosines(anchors, keys) + negatives).relu().mean()
 
 
 def released(view1: Tensor, view2: Tensor, *, margin: float = 0.23) -> Tensor:
     """Hardest negative down the column, never below 0; margin in cosine. Returns a scalar >= 0."""
-    similarity = cosines(view1, view2)
+    anchors, keys = normalise(view2), normalise(view1)
     # the code zeroes the diagonal instead of leaving it out: that is the floor
-    hardest = similarity.masked_fill(diagonal_mask(similarity), 0.0).amax(0)
-    return (margin - similarity.diagonal() + hardest).relu().mean()
+    negatives = paired_cosines(anchors, keys[hardest(anchors, keys)]).relu()
+    return (margin - paired_cosines(anchors, keys) + negatives).relu().mean()
 
 
 VARIANTS = {"written": written, "released": released, "released_li2024": written}

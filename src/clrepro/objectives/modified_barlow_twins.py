@@ -1,0 +1,71 @@
+r"""mB, Barlow Twins modified by Li et al.: gradient dissipation, exponential weights, a static ratio.
+
+written, Li et al. 2024, equations (6) and (18), for both views as anchors,
+    L = mB(h, h') + mB(h', h)
+    mB(x, y) = lam sum_i d_i [ sum_{j != i} w_ij x_i . sg[x_j] - r W_i x_i . sg[y_i] ]
+    w_ij = sg[ exp(y_i . y_j / tau) / sum_{k != l} exp(y_k . y_l / tau) ],   W_i = sum_{j != i} w_ij
+    d_i = 1 where s_ii - max_{k != i} s_ik < m
+released, Li's code: y_i is not a constant, so the ratio at an anchor is about 2 r; the mask compares the hardest
+negative within the view with 1; inactive anchors are constants everywhere. (The code keeps w_ii, a huge constant
+without gradient; it is 0 here.)
+
+Steps of their table 5: margin, temperature, ratio None leave the part as in `barlow_twins` (weights 2 / N^2 y_i . y_j;
+positives -sg[p_k] x_ik y_ik, without lam); power replaces the exponential where temperature is None.
+
+Siblings: `modified_vicreg` takes the weights from the anchors' own view.
+Negatives: all other examples, within the views, weighed by the other view.
+When: Barlow Twins that works on STS.
+Cites: li2024.
+"""
+
+from torch import Tensor
+
+from clrepro.objectives._modified import active_across, active_within, stop, surrogate
+from clrepro.objectives._similarity import normalise
+from clrepro.objectives.barlow_twins import positive_weights
+
+
+def both_directions(unit1, unit2, partners, active, lam, **settings) -> Tensor:
+    """mB(h, h') + mB(h', h); partners: the positives of view 1's and of view 2's anchors."""
+    count = len(unit1)
+    plain = positive_weights((unit1.detach() * unit2.detach()).mean(0), count, lam)
+    first = surrogate(stop(unit1, active[0]), partners[0], unit1.detach(), unit2.detach(), plain, lam=lam, **settings)
+    second = surrogate(stop(unit2, active[1]), partners[1], unit2.detach(), unit1.detach(), plain, lam=lam, **settings)
+    return first + second
+
+
+def written(
+    view1: Tensor,
+    view2: Tensor,
+    *,
+    margin: float | None = 0.30,
+    temperature: float | None = 0.05,
+    ratio: float | None = 1.50,
+    lam: float = 1.0,
+    power: float | None = None,
+) -> Tensor:
+    """The paper's mask, positives constant. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
+    unit1, unit2 = normalise(view1), normalise(view2)
+    active = active_across(unit1, unit2, margin)
+    partners = unit2.detach(), unit1.detach()
+    return both_directions(unit1, unit2, partners, active, lam, temperature=temperature, power=power, ratio=ratio)
+
+
+def released(
+    view1: Tensor,
+    view2: Tensor,
+    *,
+    margin: float | None = 0.30,
+    temperature: float | None = 0.05,
+    ratio: float | None = 1.50,
+    lam: float = 1.0,
+    power: float | None = None,
+) -> Tensor:
+    """The code's mask, positives with gradient. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
+    unit1, unit2 = normalise(view1), normalise(view2)
+    active = active_within(unit1, unit2, margin)
+    partners = stop(unit2, active[1]), stop(unit1, active[0])
+    return both_directions(unit1, unit2, partners, active, lam, temperature=temperature, power=power, ratio=ratio)
+
+
+VARIANTS = {"released": released, "written": written}

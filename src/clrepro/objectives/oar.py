@@ -1,0 +1,60 @@
+r"""OAR, orthonormal anchor regression around a base objective: labelled examples drawn to fixed anchors.
+
+    L = base(u, u') + lam / (2N) sum_{i labelled} [ (1 - cos(u_i, c_{y_i})) + (1 - cos(u'_i, c_{y_i})) ]
+
+c: (k, D) orthonormal rows, one a class, drawn before training (`orthonormal_anchors`) and fixed.
+Source: orthonormal anchors regression 2024, equation (2). No code was released. The paper does not say how the
+two terms are weighed, which views are drawn, nor how the anchors are drawn; ours: both views, both terms divided by
+the 2N rows (equations (1) and (2) are sums over rows), lam = 1, anchors from the QR decomposition of a Gaussian
+matrix. `base` is any other objective, and takes its own parameters beside these; one with a lam of its own keeps its
+default.
+
+Siblings: lam = 0, or no labels, is the base objective.
+Negatives: those of its base.
+When: some labels are known, and a large learning rate makes the base collapse.
+Cites: oar2024.
+"""
+
+import importlib
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from clrepro.objectives import default_variant
+from clrepro.objectives._similarity import normalise, paired_cosines
+
+
+def orthonormal_anchors(classes: int, width: int, seed: int = 0) -> Tensor:
+    """(classes, width) orthonormal rows in float64; classes <= width."""
+    if classes > width:
+        raise ValueError(f"{classes} classes need as many orthonormal anchors, embeddings have only {width} dimensions")
+    gaussian = torch.randn(width, classes, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return torch.linalg.qr(gaussian).Q.T.contiguous()
+
+
+def oar(
+    view1: Tensor,
+    view2: Tensor,
+    *,
+    base: str = "infonce",
+    base_variant: str | None = None,
+    lam: float = 1.0,
+    labels: Tensor | None = None,
+    anchors: Tensor | None = None,
+    **parameters: Any,
+) -> Tensor:
+    """base, base_variant: an objective; lam >= 0; labels: (N,) int64, negative where unknown. Returns a scalar."""
+    variants = importlib.import_module(f"clrepro.objectives.{base}").VARIANTS
+    loss = variants[base_variant or default_variant(variants)](view1, view2, **parameters)
+    if labels is None:
+        return loss
+    if anchors is None:
+        raise ValueError("oar needs anchors=(classes, D) beside labels; see orthonormal_anchors")
+    # targets: (N, D), the anchor of every example; unknown labels take any and count nothing
+    targets = anchors.to(view1.dtype)[labels.clamp(min=0)]
+    pulls = sum(1 - paired_cosines(normalise(view), targets) for view in (view1, view2))
+    return loss + lam * (pulls * (labels >= 0)).sum() / (2 * len(labels))
+
+
+VARIANTS = {"written": oar}
