@@ -23,5 +23,6 @@ include: "rules/collect.smk"
 rule all:
     input:
         TABLE_FILES,
+        FIGURE_FILES,
         GRID_FILES,
     default_target: True

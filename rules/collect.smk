@@ -1,4 +1,6 @@
-# Tables from records; one rule a table, named paper_table, and one target a paper.
+# Tables and figures from records; one rule each, named paper_table or paper_figure, and one target a paper.
+
+NOT_IN_TABLES = {"mirror", "device", "jobs", "hardware", "papers", "tables", "figures", "grids"}
 
 for table in CATALOGUE.tables:
 
@@ -14,7 +16,7 @@ for table in CATALOGUE.tables:
         params:
             table=f"{table.paper}/{table.name}",
             paper=digest([papers.load(table.paper, part) for part in ("published", "experiments")]),
-            config=digest(CONFIG.model_dump(exclude={"mirror", "device", "jobs", "hardware", "papers", "tables"})),
+            config=digest(CONFIG.model_dump(exclude=NOT_IN_TABLES)),
             code=fingerprint.of_stage("table"),
         log:
             f"{LOGS}/tables/{table.target}.log",
@@ -30,7 +32,30 @@ for paper in CONFIG.papers:
         name:
             paper
         input:
-            [file for file in TABLE_FILES if file.parent.name == paper],
+            [file for file in TABLE_FILES + FIGURE_FILES if file.parent.name == paper],
+
+
+for figure, file in zip(CATALOGUE.figures, FIGURE_FILES):
+
+    rule:
+        name:
+            figure.target
+        input:
+            files(figure.runs, "record.json"),
+            files([run for run in figure.runs if run.has_probes], "probes.json"),
+            [file for test in figure.tests for file in files(figure.runs, test)],
+        output:
+            file,
+        params:
+            figure=f"{figure.paper}/{figure.name}",
+            paper=digest(papers.load(figure.paper, "experiments")["figures"][figure.name]),
+            code=fingerprint.of_stage("figure"),
+        log:
+            f"{LOGS}/figures/{figure.target}.log",
+        conda:
+            "../envs/data.yaml"
+        script:
+            "../scripts/figure.py"
 
 
 for name, file in zip(CATALOGUE.grids, GRID_FILES):

@@ -24,6 +24,7 @@ TABLE_FILES = [
     for table in CATALOGUE.tables
     for suffix in ("csv", "md", "html")
 ]
+FIGURE_FILES = [CATALOGUE.figure_file(figure) for figure in CATALOGUE.figures]
 GRID_FILES = [f"results/{CONFIG.scale}/grids/{name.replace('@', '-')}.csv" for name in CATALOGUE.grids]
 
 

@@ -9,7 +9,9 @@ for bundle in CATALOGUE.bundles():
             sorted({record for run in bundle.runs for record in run.backbone.records}),
             CATALOGUE.tasks.record,
         output:
-            files(bundle.runs, "record.json"),
+            records=files(bundle.runs, "record.json"),
+            # an untrained encoder has no steps to probe, but may have held-out sentences to measure
+            probes=files([run for run in bundle.runs if run.objective or run.recipe.held_out], "probes.json"),
         params:
             code=sorted({CATALOGUE.training_code(run) for run in bundle.runs}),
         log:

@@ -6,4 +6,4 @@ from clrepro import stages
 from clrepro.workflow import job
 
 with job(snakemake) as catalogue:
-    stages.train(catalogue, [catalogue.run_at(Path(file).parent) for file in snakemake.output])
+    stages.train(catalogue, [catalogue.run_at(Path(file).parent) for file in snakemake.output.records])

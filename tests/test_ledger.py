@@ -1,10 +1,15 @@
 """Published numbers, scores and verdicts."""
 
+import io
+
+import pandas as pd
 import pytest
 
-from clrepro.catalogue import papers
+from clrepro import config as configuration
+from clrepro.catalogue import Catalogue, papers
 from clrepro.ledger import published
 from clrepro.ledger.cells import Ours, score, summarise, verdict
+from clrepro.report import tables
 
 
 def test_published_is_one_long_frame_with_the_papers_ids():
@@ -21,16 +26,89 @@ def test_published_is_one_long_frame_with_the_papers_ids():
     assert ("li2024", "table_3", "BERT_base mpt", "STS12", "value") not in key.index
 
 
-def test_printed_averages_recompute_but_for_the_known_inconsistencies():
-    known = {entry["id"] for entry in papers.load("li2024", "errata")["known_inconsistencies"]}
+def printed(node) -> list[float]:
+    """All numbers at and below a node of published.yaml."""
+    if isinstance(node, dict):
+        return [number for child in node.values() for number in printed(child)]
+    return [node] if isinstance(node, int | float) else []
+
+
+@pytest.mark.parametrize("paper", ["nie2023", "li2024", "huang2023"])
+def test_no_published_number_is_lost_or_made_up(paper):
+    frame = published(paper)
+    every = papers.published_tables(paper).values()
+    expected = [
+        n for table in every for row in table["rows"] for kind in ("values", "delta") for n in printed(row.get(kind))
+    ]
+    assert sorted([*frame["value"], *frame["std"].dropna()]) == sorted(expected)
+
+
+def test_a_mean_and_its_deviation_are_one_number():
+    frame = published("huang2023").set_index(["table", "row", "column", "metric"])
+    mutag = frame.loc[("table_4", "MACL", "MUTAG", "value")]
+    assert (mutag["value"], mutag["std"]) == (89.04, 0.98)
+    assert frame.loc[("table_B3", "NT-Xent", "64", "knn"), "value"] == 78.80
+    assert frame.loc[("table_B4", "MACL STS", "SICK-R", "delta"), "value"] == 0.77
+    assert frame.loc[("table_B1", "MACL", "65536", "delta_top1"), "value"] == 1.10
+
+
+@pytest.mark.parametrize("paper", ["li2024", "huang2023"])
+def test_printed_averages_and_deltas_recompute_but_for_the_known_inconsistencies(paper):
+    known = {entry["id"] for entry in papers.load(paper, "errata")["known_inconsistencies"]}
     wrong = set()
-    for name in ("table_3", "table_4"):
-        table = papers.published_tables("li2024")[name]
+    for name, table in papers.published_tables(paper).items():
+        version = table.get("version")
+        full = f"{name.removesuffix(f'_{version}')}/{version}" if version else name
+        rows = {row["id"]: row for row in table["rows"]}
         for row in table["rows"]:
-            cells = [row["values"][column] for column in table["average"]["of"]]
-            if None not in cells and abs(sum(cells) / 7 - row["values"]["Avg"]) > 0.00501:
-                wrong.add(f"{name}/v2/{row['id']}/average of values")
-    assert wrong == {identity for identity in known if "average of values" in identity}
+            average = table.get("average", {})
+            average = average[row["columns"]] if average and "columns" in row else average
+            parts = [row["values"][column] for column in average.get("of", ())]
+            if parts and None not in parts and abs(sum(parts) / len(parts) - row["values"]["Avg"]) > 0.00501:
+                wrong.add(f"{full}/{row['id']}/average of values")
+            for column, delta in row.get("delta", {}).items() if "baseline" in row else ():
+                below = rows[row["baseline"]]["values"][column]
+                if printed(delta) != [
+                    round(a - b, 2) for a, b in zip(printed(row["values"][column]), printed(below), strict=True)
+                ]:
+                    wrong.add(f"{full}/{row['id']}/delta/{column}")
+    assert wrong == {identity for identity in known if identity.startswith("table_")}
+
+
+def test_a_table_of_formulas_is_rendered_whole_and_is_no_hole(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    catalogue = Catalogue(configuration.load("demo").model_copy(update={"tables": ["li2024/table_2"]}))
+    (table,) = catalogue.tables
+    long = tables.write(catalogue, table)
+    assert len(long) == 8 * 3
+    assert set(long["verdict"]) == {"not applicable"}
+    assert not table.runs
+    written = {
+        suffix: (catalogue.table_folder(table) / f"table_2.{suffix}").read_text() for suffix in ("csv", "md", "html")
+    }
+    assert "| mB | `1{a_i.b_i - max_{k!=i} a_i.b_k < m}` |" in written["md"]
+    assert "max_{k!=i} a_i.b_k &lt; m}</code>" in written["html"]
+    assert list(pd.read_csv(io.StringIO(written["csv"]))["published"]) == [cell.formula for cell in table.cells]
+    assert "gradient dissipation" in tables.text(long)
+
+
+def test_blocks_of_a_table_are_rendered_apart(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    catalogue = Catalogue(configuration.load("demo").model_copy(update={"tables": ["huang2023/table_B4"]}))
+    (table,) = catalogue.tables
+    long = tables.write(catalogue, table)
+    assert len(long) == 2 * 5 * 8
+    value = long.set_index(["row", "column"])["published"]
+    assert (value["MACL STS", "Avg"], value["MACL [dropout 0.1] transfer", "Avg"]) == (76.66, 86.16)
+    text = (catalogue.table_folder(table) / "table_B4.md").read_text()
+    headers = [line for line in text.splitlines() if line.startswith("|  |")]
+    assert headers == [
+        "|  | STS12 | STS13 | STS14 | STS15 | STS16 | STS-B | SICK-R | Avg |",
+        "|  | MR | CR | SUBJ | MPQA | SST2 | TREC | MRPC | Avg |",
+    ]
+    assert "STS: Spearman correlation x 100 (setting all); transfer: accuracy" in text
+    assert (catalogue.table_folder(table) / "table_B4.html").read_text().count("<table>") == 2
+    assert tables.text(long).count("STS12") == 1
 
 
 ROWS = {

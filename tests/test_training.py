@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 
@@ -10,11 +11,17 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers import AutoTokenizer
 
-from clrepro import objectives
+from clrepro import objectives, stages
+from clrepro.data.corpus import TokenisedCorpus
+from clrepro.data.pairs import load_pairs
 from clrepro.errors import Interrupted, UserError
-from clrepro.training import loop
-from clrepro.training.sentence import SentenceWorkload, train_encoder
+from clrepro.models.sentence import SentenceEncoder
+from clrepro.paths import read_json, write_json
+from clrepro.training import loop, sentence
+from clrepro.training.probes import probe_steps
+from clrepro.training.sentence import SentenceWorkload, probe_encoder, train_encoder
 
 SETTINGS = dict(
     pooling="cls", head="tanh", head_at_selection=True, freeze_embeddings=False, dropout=None, batch_size=16,
@@ -40,8 +47,10 @@ def weights(state):
     return load_file(best / "model.safetensors")
 
 
-def test_an_interrupted_training_ends_in_the_same_weights_to_the_bit(tiny, demo_tasks, tmp_path, monkeypatch):
-    whole = train(tiny, demo_tasks, tmp_path / "whole")
+def test_an_interrupted_training_ends_in_the_same_files_to_the_bit(tiny, demo_tasks, tmp_path):
+    """Best weights, checkpoints kept on request, and probes."""
+    changes = dict(held_out=0.2, checkpoint_every=7)
+    whole = train(tiny, demo_tasks, tmp_path / "whole", **changes)
     steps = 0
     objective = objectives.make("infonce")
 
@@ -52,12 +61,132 @@ def test_an_interrupted_training_ends_in_the_same_weights_to_the_bit(tiny, demo_
             os.kill(os.getpid(), signal.SIGTERM)
         return objective(view1, view2)
 
-    with pytest.raises(Interrupted, match="stopped at step 12 of 19"):
-        train(tiny, demo_tasks, tmp_path / "parts", interrupted)
-    parts = train(tiny, demo_tasks, tmp_path / "parts")
+    with pytest.raises(Interrupted, match="stopped at step 12 of 15"):
+        train(tiny, demo_tasks, tmp_path / "parts", interrupted, **changes)
+    assert not (tmp_path / "parts" / "probes.json").exists()
+    parts = train(tiny, demo_tasks, tmp_path / "parts", **changes)
     assert parts["history"] == whole["history"]
-    one, two = weights(tmp_path / "whole"), weights(tmp_path / "parts")
+    files = {file.relative_to(tmp_path / "whole") for file in (tmp_path / "whole").rglob("*.safetensors")}
+    assert {str(file.parent) for file in files} == {
+        f"best-{whole['best_step']}",
+        "checkpoints/step-7",
+        "checkpoints/step-14",
+    }
+    for file in (*files, "probes.json"):
+        assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "parts" / file).read_bytes()
+
+
+def test_probes_leave_the_weights_as_they_are_to_the_bit(tiny, demo_tasks, tmp_path, monkeypatch):
+    train(tiny, demo_tasks, tmp_path / "probed", held_out=0.2)
+    monkeypatch.setattr(loop, "probe_steps", lambda total, every: set())
+    train(tiny, demo_tasks, tmp_path / "plain", held_out=0.2)
+    one, two = weights(tmp_path / "probed"), weights(tmp_path / "plain")
     assert all(torch.equal(one[name], two[name]) for name in one)
+    assert read_json(tmp_path / "probed" / "probes.json")["rows"]
+    assert not read_json(tmp_path / "plain" / "probes.json")["rows"]
+
+
+def test_probes_say_what_an_independent_embedding_says(tiny, demo_tasks, tmp_path):
+    """At step 0, where the encoder is the backbone; it is the same for all seeds, losses and heads."""
+    folder, model, _ = tiny
+    train(tiny, demo_tasks, tmp_path, held_out=0.4, head_at_selection=False, clip=1e-3)
+    probes = read_json(tmp_path / "probes.json")
+    values = {(step, name): value for step, name, value in probes["rows"]}
+    assert {step for step, _ in values} == {0, 5, 10}
+    encoder, tokenizer = SentenceEncoder(model).eval(), AutoTokenizer.from_pretrained(model)
+    pairs = load_pairs(demo_tasks, "STSBenchmark", "dev")
+    with torch.no_grad():
+        columns = [tokenizer(column, padding=True, return_tensors="pt") for column in (pairs.first, pairs.second)]
+        first, second = (encoder(c["input_ids"], c["attention_mask"]).double().numpy() for c in columns)
+    first, second = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (first, second))
+    squares = ((first - second) ** 2).sum(1)
+    assert values[0, "dev_alignment"] == pytest.approx(squares[np.array(pairs.gold) > 4].mean(), rel=1e-4)
+    # 240 sentences make one batch of 128, of which every sentence is its own positive
+    assert (probes["settings"]["batch_size"], probes["settings"]["examples"]) == (128, 128)
+    counts = {item["statistic"]: sum(item["counts"]) for item in probes["histograms"] if item["step"] == 0}
+    assert counts["heldout_positive_cosine"] == 128
+    assert counts["heldout_negative_cosine"] == 128 * 127 / 2
+    assert values[0, "heldout_positive_cosine_mean"] > values[0, "heldout_negative_cosine_mean"]
+    assert values[5, "gradient_norm_max"] >= values[5, "gradient_norm_mean"] > 1e-3
+    assert values[5, "gradient_clipped_share"] == 1
+    settings = {**SETTINGS, "held_out": 0.4}
+    file = tmp_path / "untrained.json"
+    probe_encoder(settings, tokens=folder, backbone=model, tasks=demo_tasks, device="cpu", file=file)
+    untrained = read_json(file)
+    of_trained = [row for row in probes["rows"] if row[0] == 0 and not row[1].startswith("train_")]
+    assert untrained["rows"] == of_trained
+    assert untrained["histograms"] == [item for item in probes["histograms"] if item["step"] == 0]
+
+
+def test_probe_steps_are_thinned_evenly_and_keep_the_ends():
+    assert probe_steps(19, 5) == {0, 5, 10, 15}
+    assert probe_steps(19, 20) == {0, 19}
+    many = sorted(probe_steps(15625, 125))
+    assert (len(many), many[0], many[-1]) == (41, 0, 15625)
+    assert set(np.diff(many)) == {375, 500}
+
+
+def test_held_out_sentences_are_fixed_and_never_trained_on(tiny, demo_tasks):
+    folder, model, _ = tiny
+    settings = {**SETTINGS, "held_out": 0.1}
+    one, two = (SentenceWorkload(TokenisedCorpus(folder), model, settings, seed, demo_tasks) for seed in (1, 2))
+    assert np.array_equal(one.held_out_rows, two.held_out_rows)
+    assert one.steps_per_epoch == 34  # 540 sentences in batches of 16
+    seen = np.concatenate([one.order_of(step) for step in range(34)])
+    assert sorted([*seen, *one.held_out_rows]) == list(range(600))
+    assert not np.array_equal(seen[:16], two.order_of(0))
+
+
+def test_results_have_probes_and_every_kept_checkpoint(tiny, demo_tasks, tmp_path):
+    result = train(tiny, demo_tasks, tmp_path / "state", checkpoint_every=8)
+    entries = [{"step": 8}, {"step": 16}]
+    write_json(tmp_path / "state" / "record.json", {**result, "checkpoints": entries})
+    for _ in range(2):  # again over what is there
+        stages.export(tmp_path / "state", tmp_path / "run")
+    names = {str(file.parent.relative_to(tmp_path / "run")) for file in tmp_path.glob("run/**/model.safetensors")}
+    assert names == {"model", "checkpoints/step-8", "checkpoints/step-16"}
+    assert read_json(tmp_path / "run" / "probes.json")["rows"]
+    (tmp_path / "state" / "probes.json").unlink()  # as older code left it
+    stages.export(tmp_path / "state", tmp_path / "run")
+    assert read_json(tmp_path / "run" / "probes.json")["rows"] == []
+
+
+class PreciseWorkload(SentenceWorkload):
+    """In float64, where the order of a sum does not matter: Adam turns rounding errors into steps."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.model.double()
+
+
+def train_part(rank, count, paths, state, settings):
+    """One of several processes; each starts from the same files."""
+    torch.set_num_threads(1)
+    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(count), OMP_NUM_THREADS="1")
+    sentence.SentenceWorkload = PreciseWorkload
+    result = run_training(*paths, state, loop.StopFlag(), None, settings)
+    assert result is None if rank else result["processes"] == count
+    torch.distributed.destroy_process_group()
+
+
+def test_two_processes_end_in_the_weights_of_one(tiny, demo_tasks, tmp_path, monkeypatch):
+    """An epoch of 600 sentences in batches of 38: the last batch of 30 and the global negatives are shared, too."""
+    changes = dict(dropout=0.0, batch_size=38, epochs=1.0, evaluate_every=16, head_at_selection=False)
+    paths = (*tiny[:2], demo_tasks)
+    monkeypatch.setattr(sentence, "SentenceWorkload", PreciseWorkload)
+    alone = run_training(*paths, tmp_path / "one", loop.StopFlag(), None, changes)
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        monkeypatch.setenv("MASTER_PORT", str(free.getsockname()[1]))
+    monkeypatch.setenv("MASTER_ADDR", "localhost")
+    torch.multiprocessing.spawn(train_part, (2, paths, tmp_path / "two", changes), nprocs=2)
+    assert alone["steps"] == 16
+    one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
+    for name in one:
+        torch.testing.assert_close(two[name], one[name], atol=1e-9, rtol=0)
+    probes = [read_json(tmp_path / state / "probes.json")["rows"] for state in ("one", "two")]
+    assert [row[:2] for row in probes[0]] == [row[:2] for row in probes[1]]
+    assert [row[2] for row in probes[0]] == pytest.approx([row[2] for row in probes[1]], abs=1e-6)
 
 
 def test_kill_9_in_the_middle_loses_only_what_came_after_the_last_save(tiny, demo_tasks, tmp_path):
@@ -67,7 +196,7 @@ import os, torch
 torch.set_num_threads(1)
 from pathlib import Path
 from clrepro import objectives
-from clrepro.training import loop
+from clrepro.training import loop, sentence
 from clrepro.training.sentence import train_encoder
 loop.SAVE_SECONDS = -1
 objective, steps = objectives.make("infonce"), [0]
@@ -99,7 +228,7 @@ def test_a_truncated_state_is_refused_by_name(tiny, demo_tasks, tmp_path):
 
 def test_the_best_checkpoint_is_kept_not_the_last(tiny, demo_tasks, tmp_path, monkeypatch):
     scores = iter([0.2, 0.9, 0.4])
-    monkeypatch.setattr(SentenceWorkload, "select", lambda self, device: {"stsb_dev": next(scores)})
+    monkeypatch.setattr(SentenceWorkload, "select", lambda self, vectors, device: {"stsb_dev": next(scores)})
     kept = []
     monkeypatch.setattr(SentenceWorkload, "export", lambda self, folder: kept.append(folder.mkdir()) or None)
     result = train(tiny, demo_tasks, tmp_path)
@@ -150,8 +279,6 @@ def test_bf16_trains(tiny, demo_tasks, tmp_path):
 
 def test_an_epoch_visits_every_sentence_once_and_the_two_views_differ(tiny, demo_tasks):
     folder, model, sentences = tiny
-    from clrepro.data.corpus import TokenisedCorpus
-
     workload = SentenceWorkload(TokenisedCorpus(folder), model, {**SETTINGS, "batch_size": 64}, 1, demo_tasks)
     assert workload.steps_per_epoch == 10
     rows = np.concatenate([workload.order_of(step) for step in range(10)])
@@ -169,10 +296,9 @@ def test_an_epoch_visits_every_sentence_once_and_the_two_views_differ(tiny, demo
 @pytest.mark.parametrize("pooling", ["cls", "avg"])
 def test_checkpoints_load_in_transformers_and_sentence_transformers(tiny, demo_tasks, tmp_path, pooling):
     from sentence_transformers import SentenceTransformer
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoModel
 
     from clrepro.evaluation.embed import embed, tokenise_for_embedding
-    from clrepro.models.sentence import SentenceEncoder
 
     train(tiny, demo_tasks, tmp_path, pooling=pooling)
     (folder,) = tmp_path.glob("best-*")
@@ -196,8 +322,6 @@ def test_checkpoints_load_in_transformers_and_sentence_transformers(tiny, demo_t
 
 
 def test_li_s_heads_and_frozen_embeddings(tiny):
-    from clrepro.models.sentence import SentenceEncoder
-
     _, model, _ = tiny
     torch.manual_seed(0)
     encoder = SentenceEncoder(model, head="tanh_linear", freeze_embeddings=True)

@@ -115,7 +115,7 @@ class Config(Model):
     """clrepro's configuration."""
 
     scale: Literal["demo", "bench", "paper"] = Field(description="names the results' folder and the verdicts")
-    papers: Names = Field(["nie2023", "li2024"], description="papers whose tables are made")
+    papers: Names = Field(["nie2023", "li2024", "huang2023"], description="papers whose tables are made")
     tables: Names = Field([], description="only these tables, as paper/table; empty: all of the papers")
     seeds: Annotated[list[int], Field(min_length=1), AfterValidator(distinct)] = Field(
         [42, 43, 44], description="one training each"
@@ -129,6 +129,10 @@ class Config(Model):
     grids: Names = Field(
         [],
         description="grid searches to run, as paper/row or paper/row@backbone (see `clrepro plan --grids`)",
+    )
+    figures: Names = Field(
+        [],
+        description="figures whose runs are trained, as paper/figure or paper for all (see `clrepro plan --figures`)",
     )
     sentence: Sentence
     jobs: Jobs = Jobs()

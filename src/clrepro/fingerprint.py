@@ -25,6 +25,7 @@ STAGES = {
     "sts": ["clrepro.evaluation.sts"],
     "transfer": ["clrepro.evaluation.transfer"],
     "table": ["clrepro.ledger.cells", "clrepro.report.tables"],
+    "figure": ["clrepro.report.figures"],
 }
 # functions of clrepro.stages that decide a result themselves; training's is only a caller
 FUNCTIONS = {"prepare": ["prepare"], "embed": ["embed"], "sts": ["sts", "probe"], "transfer": ["transfer", "probe"]}
@@ -93,6 +94,7 @@ def of_modules(entries: Iterable[str]) -> str:
     return digest.hexdigest()[:16]
 
 
+@cache
 def of_stage(stage: str, objective: str | None = None) -> str:
     """The fingerprint of a stage's code, and of one objective's with it; 16 hexadecimal digits."""
     modules_part = of_modules((*STAGES[stage], *([f"{REGISTRY}.{objective}"] if objective else [])))

@@ -65,22 +65,31 @@ def prepare(catalogue: Catalogue, build: BackboneBuild) -> None:
 
 
 def train(catalogue: Catalogue, runs: list[Run]) -> None:
-    """Train what is not yet finished and export every run's record and model."""
+    """Train what is not yet finished and export every run's record, probes and model.
+
+    Of several processes that train together only the first one writes.
+    """
     import torch
 
     from clrepro.training.loop import StopFlag
 
     torch.set_num_threads(catalogue.config.jobs.threads)
+    first = os.environ.get("RANK", "0") == "0"  # set by torchrun and accelerate
     with StopFlag() as stop:
         for number, run in enumerate(runs, 1):
-            say(f"[{number}/{len(runs)}] {run.folder}")
+            if first:
+                say(f"[{number}/{len(runs)}] {run.folder}")
             if run.objective:
                 state = finished_state(catalogue, run)
-                if not (state / "record.json").exists():
-                    write_json(state / "record.json", train_one(catalogue, run, state, stop))
+                record = None if (state / "record.json").exists() else train_one(catalogue, run, state, stop)
+                if record:
+                    write_json(state / "record.json", record)
                     (state / "progress.pt").unlink(missing_ok=True)
-                export(state, run.folder)
-            else:
+                if first:
+                    export(state, run.folder)
+            elif first:
+                if run.recipe.held_out:
+                    probe_untrained(catalogue, run)
                 write_json(run.record, pretrained_record(run))
             if stop.requested and number < len(runs):
                 raise Interrupted(f"stopped after run {number} of {len(runs)}; what is finished is kept")
@@ -116,9 +125,29 @@ def pretrained_record(run: Run) -> dict:
     }
 
 
-def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict:
-    """One training; leaves the best checkpoint in state/best-<step> and returns the record."""
+def probe_untrained(catalogue: Catalogue, run: Run) -> None:
+    """Statistics of an encoder before training, where a figure compares it with trained ones."""
+    from clrepro.training.sentence import probe_encoder
+
+    run.folder.mkdir(parents=True, exist_ok=True)
+    settings = run.recipe.model_dump()
+    probe_encoder(settings, **inputs(catalogue, run), file=run.folder / "probes.json")
+
+
+def inputs(catalogue: Catalogue, run: Run) -> dict:
+    """Where what a training reads lies, and the device it runs on."""
+    return {
+        "tokens": run.backbone.folder,
+        "backbone": Path(read_json(run.backbone.records[1])["path"]),
+        "tasks": Path(read_json(catalogue.tasks.record)["path"]),
+        "device": catalogue.config.device,
+    }
+
+
+def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
+    """One training; leaves the best checkpoint in state/best-<step> and returns the record, in the first process."""
     from clrepro.objectives import make
+    from clrepro.training.progress import best_folder, checkpoint_folder
     from clrepro.training.sentence import train_encoder
 
     objective = make(run.objective, run.variant, **run.params)
@@ -127,16 +156,14 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict:
         objective,
         run.recipe.model_dump(),
         run.seed,
-        tokens=run.backbone.folder,
-        backbone=Path(read_json(run.backbone.records[1])["path"]),
-        tasks=Path(read_json(catalogue.tasks.record)["path"]),
-        device=catalogue.config.device,
+        **inputs(catalogue, run),
         state=state,
         stop=stop,
         title=f"{run.backbone.key} {objective}",
     )
+    if result is None:
+        return None
     seconds = time.perf_counter() - started
-    weights = state / f"best-{result['best_step']}" / "model.safetensors"
     best = f"best STS-B dev {result['best_score']:.4f} at step {result['best_step']} of {result['steps']}"
     say(f"    {best}, {seconds:.1f} s")
     return {
@@ -144,15 +171,27 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict:
         "seed": run.seed,
         "code": fingerprint.of_stage("train", run.objective),
         "inputs": inputs_digest(catalogue, run),
-        "model": {
-            "path": str(run.folder / "model"),
-            "sha256": sha256(weights),
-            "bytes": weights.stat().st_size,
-        },
+        "model": model_entry(best_folder(state, result["best_step"]), run.folder / "model"),
+        "checkpoints": [
+            {"step": step, **model_entry(checkpoint_folder(state, step), checkpoint_folder(run.folder, step))}
+            for step in kept_steps(run, result["steps"])
+        ],
         **result,
         "seconds": round(seconds, 2),
         "environment": environment(),
     }
+
+
+def kept_steps(run: Run, steps: int) -> list[int]:
+    """The steps whose checkpoints are kept besides the best one."""
+    every = run.recipe.checkpoint_every
+    return list(range(every, steps + 1, every)) if every else []
+
+
+def model_entry(source: Path, target: Path) -> dict:
+    """How a record names the model that lies in ``source`` and goes to ``target``."""
+    weights = source / "model.safetensors"
+    return {"path": str(target), "sha256": sha256(weights), "bytes": weights.stat().st_size}
 
 
 @cache
@@ -166,18 +205,35 @@ def environment() -> dict[str, str]:
 
 
 def export(state: Path, folder: Path) -> None:
-    """Hard-link a finished run's model and record into the results (copies across file systems)."""
+    """Hard-link a finished run's models, probes and record into the results (copies across file systems)."""
+    from clrepro.training.progress import best_folder, checkpoint_folder
+
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / "model.new"
+    record = read_json(state / "record.json")
+    link_folder(best_folder(state, record["best_step"]), folder / "model")
+    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+    for entry in record.get("checkpoints", []):
+        link_folder(checkpoint_folder(state, entry["step"]), checkpoint_folder(folder, entry["step"]))
+    if (state / "probes.json").exists():
+        link_file(state / "probes.json", folder / "probes.json")
+    else:  # an accepted stale run of code that recorded none
+        write_json(folder / "probes.json", {"rows": [], "histograms": [], "settings": {}})
+    link_file(state / "record.json", folder / "record.json")
+
+
+def link_folder(source: Path, target: Path) -> None:
+    fresh = target.with_name(f"{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    best = state / f"best-{read_json(state / 'record.json')['best_step']}"
-    shutil.copytree(best, fresh, copy_function=link)
-    shutil.rmtree(folder / "model", ignore_errors=True)
-    os.replace(fresh, folder / "model")
-    temporary = folder / "record.new"
+    shutil.copytree(source, fresh, copy_function=link)
+    shutil.rmtree(target, ignore_errors=True)
+    os.replace(fresh, target)
+
+
+def link_file(source: Path, target: Path) -> None:
+    temporary = target.with_suffix(".new")
     temporary.unlink(missing_ok=True)
-    link(state / "record.json", temporary)
-    os.replace(temporary, folder / "record.json")
+    link(source, temporary)
+    os.replace(temporary, target)
 
 
 def link(source: str | Path, target: str | Path) -> str:

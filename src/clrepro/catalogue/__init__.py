@@ -1,6 +1,8 @@
 """The catalogue: papers and configuration in, runs, cells and their cost out. It never imports torch."""
 
-from clrepro.catalogue.catalogue import Bundle, Catalogue, Cell, Table
+from clrepro.catalogue.catalogue import Bundle, Catalogue
+from clrepro.catalogue.figures import Figure, Point
 from clrepro.catalogue.runs import Run
+from clrepro.catalogue.tables import Cell, Table
 
-__all__ = ["Bundle", "Catalogue", "Cell", "Run", "Table"]
+__all__ = ["Bundle", "Catalogue", "Cell", "Figure", "Point", "Run", "Table"]

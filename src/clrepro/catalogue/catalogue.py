@@ -2,53 +2,20 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 from clrepro import fingerprint
-from clrepro.catalogue import papers
+from clrepro.catalogue import figures, papers, tables
+from clrepro.catalogue.figures import Figure
 from clrepro.catalogue.runs import BackboneBuild, Run, backbone_build, corpus_identity, split_settings
+from clrepro.catalogue.tables import Cell, Table
 from clrepro.config import Config
 from clrepro.config import load as load_config
 from clrepro.data.sources import Source, source
 from clrepro.errors import UserError, unknown
 from clrepro.objectives import NAMES, resolve
 from clrepro.paths import RESULTS, read_json
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number of one table: which runs fill it by which score, or why it is a hole."""
-
-    paper: str
-    table: str
-    row: str
-    column: str
-    metric: str
-    score: str | None
-    runs: tuple[Run, ...] = ()
-    hole: str = ""
-    published_row: str | None = None  # where the published number stands under another row or metric
-    published_metric: str | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of a paper: its cells in the paper's order."""
-
-    paper: str
-    name: str
-    cells: tuple[Cell, ...]
-
-    @property
-    def target(self) -> str:
-        """The name that the workflow gives to this table."""
-        return f"{self.paper}_{self.name}"
-
-    @property
-    def runs(self) -> tuple[Run, ...]:
-        return tuple(dict.fromkeys(run for cell in self.cells for run in cell.runs))
 
 
 @dataclass(frozen=True)
@@ -74,7 +41,9 @@ class Catalogue:
             if not config.tables or f"{paper}/{table}" in config.tables
         )
         self.grids = {name: self.grid(name) for name in config.grids}
-        wanted = [run for table in self.tables for run in table.runs]
+        wanted_figures = dict.fromkeys(full for name in config.figures for full in self.figures_named(name))
+        self.figures = tuple(self.figure(name) for name in wanted_figures)
+        wanted = [run for part in (*self.tables, *self.figures) for run in part.runs]
         wanted += [run for runs in self.grids.values() for run in runs]
         self.runs: tuple[Run, ...] = tuple(dict.fromkeys(wanted))
         self._by_folder = {run.folder: run for run in self.runs}
@@ -87,16 +56,15 @@ class Catalogue:
         for name in self.config.tables:
             if name not in known:
                 raise unknown("table", name, known, "tables")
-        columns = {
-            column["backbone"]
+        backbones = {
+            backbone
             for paper in papers.paper_keys()
-            for table in papers.load(paper, "experiments").get("tables", {}).values()
-            for column in (*table["columns"].values(), *table["rows"].values())
-            if column and "backbone" in column
+            for run in papers.load(paper, "experiments").get("runs", {}).values()
+            for backbone in run["backbones"]
         }
         for name in self.config.sentence.backbones:
-            if name not in columns:
-                raise unknown("backbone", name, columns, "sentence.backbones")
+            if name not in backbones:
+                raise unknown("backbone", name, backbones, "sentence.backbones")
 
     def _check_accepted(self) -> None:
         for name in self.config.accept_stale:
@@ -110,36 +78,25 @@ class Catalogue:
     # tables and cells
 
     def _table(self, paper: str, name: str) -> Table:
-        spec = papers.load(paper, "experiments")["tables"][name]
-        published = papers.published_tables(paper)[name]
-        rows = {name: spec["rows"].get(name) for name in row_order(published, spec)}
-        columns = {**dict.fromkeys(published["columns"]), **spec["columns"]}
-        cells = [
-            self._cell(paper, name, row, column, metric, *parts)
-            for (row, row_part), (column, column_part) in product(rows.items(), columns.items())
-            for metric, metric_part in spec["metrics"].items()
-            for parts in [(row_part, column_part, metric_part)]
-        ]
-        return Table(paper, name, tuple(cells))
+        cells = tables.formulas(paper, name) or tuple(
+            self._cell(paper, name, row, column, metric, spec)
+            for row, column, metric, spec in tables.layout(paper, name)
+        )
+        return Table(paper, name, cells)
 
-    def _cell(self, paper: str, table: str, row: str, column: str, metric: str, *parts: dict | None) -> Cell:
+    def _cell(self, paper: str, table: str, row: str, column: str, metric: str, spec: dict | None) -> Cell:
         place = (paper, table, row, column, metric)
-        if any(part is None for part in parts[:2]):
+        if spec is None:
             return Cell(*place, None, hole="no experiment fills this row yet")
-        merged: dict[str, Any] = {}
-        for part in parts:
-            merged.update(part or {})
-        backbone = merged["backbone"]
-        score = merged["score"]
-        elsewhere = {
-            "published_row": merged.get("published_row"),
-            "published_metric": merged.get("published_metric"),
-        }
+        backbone, score = spec["backbone"], spec["score"]
+        elsewhere = {key: spec.get(key) for key in ("published_row", "published_metric")}
+        if spec.get("hole"):
+            return Cell(*place, score, hole=spec["hole"], **elsewhere)
         if self.config.sentence.backbones.get(backbone) is None:
             why = f"this configuration has no `sentence.backbones.{backbone}`"
             return Cell(*place, score, hole=why, **elsewhere)
-        owner, definition = papers.run_definition(merged["run"], paper)
-        runs = self.define_runs(definition, owner, backbone, f"papers/{owner}/experiments.yaml, {merged['run']}")
+        owner, definition = papers.run_definition(spec["run"], paper)
+        runs = self.define_runs(definition, owner, backbone, f"papers/{owner}/experiments.yaml, {spec['run']}")
         return Cell(*place, score, runs, **elsewhere)
 
     # runs
@@ -156,13 +113,17 @@ class Catalogue:
         how, params = split_settings(merged, objective, place)
         variant = None
         if objective:
-            variant, params = resolve(objective, definition.get("variant"), **params)
+            try:
+                variant, params = resolve(objective, definition.get("variant"), **params)
+            except UserError as failure:
+                raise UserError(f"{place}: {failure}") from None
         data = {"corpus": corpus_identity(self.config), "tasks": self.tasks.identity}
         build = backbone_build(self.config, backbone, how.max_length)
         lines = self.config.sentence.corpus_lines or self.corpus.sentences
-        if objective and lines is not None and how.batch_size > lines:
+        if objective and lines is not None and how.batch_size > (1 - how.held_out) * lines:
+            part = "the corpus" if not how.held_out else f"what is not held out ({how.held_out:g}) of the corpus"
             raise UserError(
-                f"{place}: batch_size {how.batch_size} is larger than the corpus of {lines:,} sentences; lower "
+                f"{place}: batch_size {how.batch_size} is larger than {part} of {lines:,} sentences; lower "
                 "`sentence.training.batch_size` or raise `sentence.corpus_lines`"
             )
         return tuple(
@@ -197,6 +158,27 @@ class Catalogue:
                 changes = dict(zip(grid, values, strict=True))
                 runs += self.define_runs(definition, owner, backbone, f"grid {full}", changes)[:1]
         return tuple(dict.fromkeys(runs))
+
+    # figures: opt-in, with every seed
+
+    def figure_names(self) -> list[str]:
+        """All figures that need training, as paper/figure."""
+        return [
+            f"{paper}/{figure}"
+            for paper in self.config.papers
+            for figure in papers.load(paper, "experiments").get("figures", {})
+        ]
+
+    def figures_named(self, name: str) -> list[str]:
+        """The figures that a name stands for: one, or all of a paper."""
+        names = [known for known in self.figure_names() if name in (known, known.split("/")[0])]
+        if not names:
+            whole = {known.split("/")[0] for known in self.figure_names()}
+            raise unknown("figure", name, {*self.figure_names(), *whole}, "figures")
+        return names
+
+    def figure(self, name: str) -> Figure:
+        return figures.build(self, *name.split("/"))
 
     # what the rules ask for
 
@@ -254,11 +236,5 @@ class Catalogue:
     def table_folder(self, table: Table) -> Path:
         return RESULTS / self.config.scale / "tables" / table.paper
 
-
-def row_order(published: dict, spec: dict) -> list[str]:
-    """The paper's rows, and rows of ours after the one that they follow in experiments.yaml."""
-    order = [row["id"] for row in published["rows"]]
-    for before, name in pairwise([None, *spec["rows"]]):
-        if name not in order:
-            order.insert(order.index(before) + 1 if before else 0, name)
-    return order
+    def figure_file(self, figure: Figure) -> Path:
+        return RESULTS / self.config.scale / "figures" / figure.paper / f"{figure.name}.csv"

@@ -40,6 +40,7 @@ def encoder_size(run: Run) -> tuple[int, int]:
 
 def steps(catalogue: Catalogue, run: Run) -> int:
     lines = catalogue.config.sentence.corpus_lines or catalogue.corpus.sentences or 0
+    lines *= 1 - run.recipe.held_out
     return round(run.recipe.epochs * lines / run.recipe.batch_size) if run.objective else 0
 
 

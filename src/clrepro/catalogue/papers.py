@@ -45,14 +45,22 @@ def run_definition(reference: str, paper: str) -> tuple[str, dict]:
     return owner, runs[name]
 
 
+def recipe(definition: dict, owner: str, backbone: str) -> dict:
+    """The recipe that a run names, its settings for the backbone included; another paper's is paper.recipe."""
+    if definition.get("recipe") is None:
+        return {}
+    place = f"papers/{owner}/experiments.yaml"
+    paper, _, name = definition["recipe"].rpartition(".")
+    recipes = load(paper or owner, "experiments").get("recipes", {})
+    if name not in recipes:
+        raise unknown("recipe", definition["recipe"], recipes, place)
+    common = {key: value for key, value in recipes[name].items() if key != "backbones"}
+    return {**common, **recipes[name].get("backbones", {}).get(backbone, {})}
+
+
 def settings(definition: dict, owner: str, backbone: str) -> dict:
     """What a run says of its training and its objective on a backbone: recipe, then run, then backbone."""
-    experiments = load(owner, "experiments")
-    name = definition.get("recipe")
-    recipes = experiments.get("recipes", {})
-    if name is not None and name not in recipes:
-        raise unknown("recipe", name, recipes, f"papers/{owner}/experiments.yaml")
     per_backbone = definition.get("backbones", {}).get(backbone)
     if per_backbone is None:
         raise UserError(f"papers/{owner}/experiments.yaml gives no settings for backbone '{backbone}'")
-    return {**recipes.get(name, {}), **definition.get("settings", {}), **per_backbone}
+    return {**recipe(definition, owner, backbone), **definition.get("settings", {}), **per_backbone}

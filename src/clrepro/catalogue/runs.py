@@ -34,6 +34,22 @@ class Recipe(BaseModel):
     precision: Precision = "fp32"
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     clip: Annotated[float, Field(gt=0)] = 1.0
+    # share of the corpus held out for statistics
+    held_out: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    # also keep a checkpoint every so many steps
+    checkpoint_every: Annotated[int, Field(gt=0)] | None = None
+
+    @property
+    def identity(self) -> dict:
+        """All fields, but those of SWITCHES only if they are on: a new one leaves finished runs what they are.
+
+        Other fields stay even at their default, so that a changed default is a changed run.
+        """
+        off = {name for name in SWITCHES if getattr(self, name) == type(self).model_fields[name].default}
+        return self.model_dump(exclude=off)
+
+
+SWITCHES = ("held_out", "checkpoint_every")
 
 
 def split_settings(settings: dict[str, Any], objective: str | None, place: str) -> tuple[Recipe, dict[str, Any]]:
@@ -48,6 +64,13 @@ def split_settings(settings: dict[str, Any], objective: str | None, place: str) 
         error = failure.errors()[0]
         raise UserError(f"{place}: {'.'.join(map(str, error['loc']))}: {error['msg']}") from None
     return how, {key: value for key, value in settings.items() if key in parameters}
+
+
+def readable(key: str, value: float | bool | str) -> str:
+    """A parameter in a folder's name: temperature0.05, reweight_false, negatives_cross."""
+    if isinstance(value, bool | str):
+        return f"{key}_{str(value).lower()}"
+    return f"{key}{value:.4g}"
 
 
 def digest(content: Any) -> str:
@@ -106,7 +129,7 @@ class Run:
     backbone: BackboneBuild
     objective: str | None
     variant: str | None
-    params: dict[str, float]
+    params: dict[str, float | int | bool | str | None]
     recipe: Recipe
     data: dict[str, Any]
     seed: int
@@ -120,7 +143,9 @@ class Run:
     @property
     def identity(self) -> dict:
         """Everything that decides the result but the seed and the code, in canonical form."""
-        settings = self.recipe.model_dump() if self.objective else {"pooling": self.recipe.pooling}
+        settings = self.recipe.identity
+        if not self.objective:  # nothing is trained, but statistics of a held-out part are taken
+            settings = {key: settings[key] for key in ("pooling", "held_out") if key in settings}
         return {
             "modality": self.modality,
             "backbone": self.backbone.identity,
@@ -137,7 +162,9 @@ class Run:
     def slug(self) -> str:
         if not self.objective:
             return self.recipe.pooling
-        values = [f"{key}{value:.4g}" for key, value in sorted(self.params.items())]
+        values = [readable(key, value) for key, value in sorted(self.params.items()) if value is not None]
+        how = {"dropout": self.recipe.dropout, "held_out": self.recipe.held_out or None}
+        values += [readable(key, value) for key, value in how.items() if value is not None]
         return "-".join([self.variant, *values, f"lr{self.recipe.learning_rate:g}", f"b{self.recipe.batch_size}"])
 
     @property
@@ -155,6 +182,11 @@ class Run:
     @property
     def record(self) -> Path:
         return self.folder / "record.json"
+
+    @property
+    def has_probes(self) -> bool:
+        """Whether statistics are recorded beside the run: of a training, or of an untrained encoder's held-out part."""
+        return bool(self.objective or self.recipe.held_out)
 
     def state(self, code: str, inputs: str) -> Path:
         """Where training keeps what it must not lose; other code or other input bytes start anew."""

@@ -4,6 +4,7 @@ The files hold no time, host, path or commit: the same results give the same byt
 """
 
 import html
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -12,19 +13,9 @@ from clrepro.catalogue import Catalogue, Cell, Table, papers
 from clrepro.ledger.cells import BAND, Ours, score, summarise, verdict
 from clrepro.ledger.published import published
 from clrepro.paths import read_json
+from clrepro.report import formulas
+from clrepro.report.common import COLUMNS, document
 
-COLUMNS = [
-    "row",
-    "column",
-    "metric",
-    "published",
-    "ours",
-    "ours_std",
-    "seeds",
-    "difference",
-    "verdict",
-    "note",
-]
 SCALES = {
     "demo": "demo scale: generated data and tiny encoders, so no number is comparable with a published one",
     "bench": "bench scale: real data and small encoders, so no number is comparable with a published one",
@@ -37,13 +28,6 @@ METRICS = {
     "tr_dev": "the same, development accuracy",
     "value": "",
 }
-STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:84rem;padding:0 1rem;color:#1a1a1a}
-h1{font-size:1.25rem;line-height:1.35}figure{margin:0}figcaption,p,li{max-width:60rem}
-table{border-collapse:collapse;font-size:.9rem}
-th,td{padding:.3rem .45rem;white-space:nowrap;border-bottom:1px solid #ddd;text-align:right}
-th:first-child,td:first-child{text-align:left}
-thead tr:last-child th{border-bottom:2px solid #444}th[colspan]{text-align:center}
-td span{color:#555;font-size:.85em}td small{color:#666;display:block}td.hole{color:#767676}"""
 
 
 def measured(catalogue: Catalogue, cell: Cell) -> tuple[Ours | None, str]:
@@ -67,6 +51,8 @@ def measured(catalogue: Catalogue, cell: Cell) -> tuple[Ours | None, str]:
 
 def frame(catalogue: Catalogue, table: Table) -> pd.DataFrame:
     """The table in long form, one line a cell; numbers in percent."""
+    if table.holds_formulas:
+        return formulas.frame(table)
     printed = published(table.paper)
     printed = printed[printed["table"] == table.name].set_index(["row", "column", "metric"])["value"].to_dict()
     rows, own = [], catalogue.is_papers_own
@@ -108,8 +94,11 @@ def caption(catalogue: Catalogue, table: Table) -> list[str]:
     spec = papers.published_tables(table.paper)[table.name]
     paper = papers.load(table.paper, "published")["paper"]
     config = catalogue.config
-    metrics = [METRICS.get(metric, "") for metric in dict.fromkeys(cell.metric for cell in table.cells)]
-    kind = spec["metric"] if isinstance(spec["metric"], str) else "; ".join(filter(None, metrics))
+    kind = spec["metric"]
+    if isinstance(kind, dict):
+        named = {metric: METRICS.get(metric, "") for metric in dict.fromkeys(cell.metric for cell in table.cells)}
+        blocks = [f"{block}: {what}" for block, what in kind.items()]
+        kind = "; ".join(filter(None, named.values())) or "; ".join(blocks)
     encoders = ", ".join(f"{key} = {describe(spec)}" for key, spec in config.sentence.backbones.items() if spec)
     overrides = config.sentence.training.model_dump(exclude_none=True)
     changed = ", ".join(f"{name} {value}" for name, value in overrides.items())
@@ -141,6 +130,14 @@ def cell_text(row: pd.Series) -> tuple[str, str]:
     return ours, "" if pd.isna(row["published"]) else f"{row['published']:.2f}"
 
 
+def parts(long: pd.DataFrame) -> list[pd.DataFrame]:
+    """The table's blocks: rows that have the same columns. Most tables are one."""
+    rows: dict[tuple, list[str]] = {}
+    for row, group in long.groupby("row", sort=False):
+        rows.setdefault(tuple(dict.fromkeys(group["column"])), []).append(row)
+    return [long[long["row"].isin(names)] for names in rows.values()]
+
+
 def pivot(long: pd.DataFrame) -> tuple[list[str], list[list[tuple[str, str, pd.Series]]]]:
     """Header and lines of the printed layout: the paper's rows, its columns times the metrics."""
     metrics = list(dict.fromkeys(long["metric"]))
@@ -152,12 +149,14 @@ def pivot(long: pd.DataFrame) -> tuple[list[str], list[list[tuple[str, str, pd.S
 
 
 def text(long: pd.DataFrame) -> str:
-    """Ours alone, for a terminal: one block a metric."""
+    """Ours alone, for a terminal: one block a metric and part."""
+    if formulas.are_in(long):
+        return formulas.text(long)
     blocks = []
-    for metric, part in long.groupby("metric", sort=False):
+    for part, metric in product(parts(long), dict.fromkeys(long["metric"])):
         columns = list(dict.fromkeys(part["column"]))
         lines = [["" if metric == "value" else metric, *columns]]
-        for row, group in part.groupby("row", sort=False):
+        for row, group in part[part["metric"] == metric].groupby("row", sort=False):
             lines.append([row, *(cell_text(cell)[0] for _, cell in group.iterrows())])
         widths = [max(len(line[place]) for line in lines) for place in range(len(columns) + 1)]
         blocks += [
@@ -183,23 +182,28 @@ def notes(long: pd.DataFrame) -> list[str]:
         columns = list(dict.fromkeys(group["column"]))
         every_row = len(rows) == long["row"].nunique()
         where = ", ".join(columns if every_row else rows)
+        if len(group) == 1:
+            where = f"{rows[0]} {columns[0]}"
         found.append(f"{where}: {note}")
     return found
 
 
 def markdown(long: pd.DataFrame, sentences: list[str]) -> str:
-    header, lines = pivot(long)
-    parts = [f"**{sentences[0]}**", "", *(line for text in sentences[1:] if text for line in (text, ""))]
-    parts += ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
-    for line in lines:
-        cells = [f"{ours} ({there})" if there else ours for ours, there, _ in line]
-        parts.append("| " + " | ".join([line[0][2]["row"], *cells]) + " |")
-    parts += ["", f"Ours ± standard deviation over seeds (published). Verdicts: {summary(long)}.", ""]
-    parts += [f"- {note}" for note in notes(long)]
-    return "\n".join(parts).rstrip() + "\n"
+    lines = [f"**{sentences[0]}**", "", *(line for text in sentences[1:] if text for line in (text, ""))]
+    for part in parts(long):
+        header, body = pivot(part)
+        lines += ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
+        for row in body:
+            cells = [f"{ours} ({there})" if there else ours for ours, there, _ in row]
+            lines.append("| " + " | ".join([row[0][2]["row"], *cells]) + " |")
+        lines.append("")
+    lines += [f"Ours ± standard deviation over seeds (published). Verdicts: {summary(long)}.", ""]
+    lines += [f"- {note}" for note in notes(long)]
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def page(long: pd.DataFrame, sentences: list[str]) -> str:
+def grid(long: pd.DataFrame) -> str:
+    """One part of a table as an HTML table."""
     header, lines = pivot(long)
     metrics, columns = list(dict.fromkeys(long["metric"])), list(dict.fromkeys(long["column"]))
     if len(metrics) == 1:
@@ -219,30 +223,38 @@ def page(long: pd.DataFrame, sentences: list[str]) -> str:
             kind = "" if sign or mean != "–" else ' class="hole"'
             cells.append(f'<td{kind} title="{hint}">{shown}{printed}</td>')
         body.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def page(long: pd.DataFrame, sentences: list[str]) -> str:
     prose = "".join(f"<p>{html.escape(part.replace('`', ''))}</p>" for part in sentences[2:] if part)
     remarks = "".join(f"<li>{html.escape(note)}</li>" for note in notes(long))
-    title = html.escape(sentences[0])
     legend = (
         f"{html.escape(sentences[1])} Ours ± standard deviation over seeds, the published number in brackets below; "
         "a dash is a hole."
     )
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
-        f"<figure><figcaption><h1>{title}</h1><p>{legend}</p></figcaption>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-        f"<p>Verdicts: {summary(long)}.</p>{prose}<ul>{remarks}</ul></figure></html>\n"
+    return document(
+        sentences[0],
+        f"<figcaption><h1>{html.escape(sentences[0])}</h1><p>{legend}</p></figcaption>"
+        f"{''.join(grid(part) for part in parts(long))}"
+        f"<p>Verdicts: {summary(long)}.</p>{prose}<ul>{remarks}</ul>",
     )
 
 
 def write(catalogue: Catalogue, table: Table) -> pd.DataFrame:
     """Write <table>.csv, .md and .html; returns the long form."""
     long = frame(catalogue, table)
-    sentences = caption(catalogue, table)
+    if table.holds_formulas:
+        sentences = formulas.caption(table)
+        files = {"md": formulas.markdown(long, sentences), "html": formulas.page(long, sentences)}
+    else:
+        sentences = caption(catalogue, table)
+        files = {"md": markdown(long, sentences), "html": page(long, sentences)}
     folder = catalogue.table_folder(table)
     folder.mkdir(parents=True, exist_ok=True)
     long.to_csv(folder / f"{table.name}.csv", index=False, lineterminator="\n")
-    (folder / f"{table.name}.md").write_text(markdown(long, sentences), "utf-8")
-    (folder / f"{table.name}.html").write_text(page(long, sentences), "utf-8")
+    for suffix, content in files.items():
+        (folder / f"{table.name}.{suffix}").write_text(content, "utf-8")
     return long
 
 

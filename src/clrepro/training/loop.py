@@ -1,17 +1,16 @@
 """The training loop. It knows nothing of text, images or graphs: a workload brings the views."""
 
 import math
-import os
 import random
-import shutil
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
@@ -19,6 +18,10 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from clrepro.errors import Interrupted, UserError
+from clrepro.objectives._distributed import gather
+from clrepro.training.parallel import Processes
+from clrepro.training.probes import HELD_OUT_SEED, Probes, evaluation_steps, probe_steps, undisturbed
+from clrepro.training.progress import Progress, checkpoint_folder
 
 PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
 SAVE_SECONDS = 60  # state is saved at evaluations, but not more often than this
@@ -30,12 +33,27 @@ class Workload(Protocol):
 
     model: nn.Module
     steps: int
+    batch_size: int
 
-    def views(self, model: nn.Module, step: int, device: torch.device) -> tuple[Tensor, Tensor]:
-        """Two views (N, D) of the batch of this step; the same step always means the same batch."""
+    def views(
+        self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1
+    ) -> tuple[Tensor, Tensor]:
+        """Two views (N, D) of the batch of this step, or of one of its consecutive parts.
 
-    def select(self, device: torch.device) -> dict[str, float]:
-        """Scores on development data; the first one selects the checkpoint, higher is better."""
+        The same step always means the same batch, however many parts it has.
+        """
+
+    def embed(self, device: torch.device) -> np.ndarray:
+        """The encoder's outputs for the development data, dropout off, before the head."""
+
+    def select(self, vectors: np.ndarray, device: torch.device) -> dict[str, float]:
+        """Scores on embedded development data; the first one selects the checkpoint, higher is better."""
+
+    def development(self, vectors: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
+        """Embedded development pairs (n, D), (n, D), with their gold similarities (n,)."""
+
+    def held_out(self, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
+        """Batches of two views of held-out examples, dropout on, before the head; none where none is held out."""
 
     def export(self, folder: Path) -> None:
         """Write the model in its ecosystem's format."""
@@ -62,14 +80,19 @@ def fit(
     state: Path,
     stop: "StopFlag",
     title: str = "",
-) -> dict[str, object]:
-    """Train, and leave the best checkpoint in ``state/best-<step>``.
+) -> dict[str, object] | None:
+    """Train, and leave the best checkpoint in ``state/best-<step>`` and the probes in ``state/probes.json``.
 
-    settings: learning_rate, weight_decay, clip (gradient norm), precision, evaluate_every. AdamW; the learning
-    rate falls linearly to 0, without warm-up. State (weights, optimiser, RNGs, step, best score) is saved in
-    ``state`` with every new best checkpoint, else once a minute; if it is there, training goes on from it and
-    ends, on a CPU, in the same weights to the bit. Raises Diverged with the step and the cause, and Interrupted
-    once ``stop`` was requested and the state is saved.
+    settings: learning_rate, weight_decay, clip (gradient norm), precision, evaluate_every, and checkpoint_every to
+    keep the checkpoints ``state/checkpoints/step-<step>`` as well. AdamW; the learning rate falls linearly to 0,
+    without warm-up. State (weights, optimiser, RNGs, step, best score, probes) is saved in ``state`` with every new
+    best checkpoint, else once a minute; if it is there, training goes on from it and ends, on a CPU, in the same
+    weights to the bit. Raises Diverged with the step and the cause, and Interrupted once ``stop`` was requested and
+    the state is saved.
+
+    Where torchrun or accelerate started several processes, each computes a part of every batch; the objective
+    gathers the views, and the mean of its gradients over the processes is the gradient of the whole batch. Only the
+    first process evaluates and saves; the others return None.
     """
     place = choose_device(device)
     precision = settings["precision"]
@@ -78,7 +101,10 @@ def fit(
     AcceleratorState._reset_state(reset_partial_state=True)  # several runs may share this process
     accelerator = Accelerator(mixed_precision=PRECISIONS[precision], cpu=place.type == "cpu")
     device_ = accelerator.device
-    total = workload.steps
+    group = Processes(accelerator)
+    if workload.batch_size % group.count:
+        raise UserError(f"batch_size {workload.batch_size} cannot be shared equally by {group.count} processes")
+    total, keep_every = workload.steps, settings.get("checkpoint_every")
     trained = [parameter for parameter in workload.model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(
         trained,
@@ -92,35 +118,56 @@ def fit(
     state.mkdir(parents=True, exist_ok=True)
     progress = Progress(state, workload, optimizer, schedule, accelerator)
     progress.load(device_)
+    group.vary_dropout(progress.step)
+    evaluated = set(evaluation_steps(total, settings["evaluate_every"]))
+    probed = probe_steps(total, settings["evaluate_every"])
+    if progress.step == 0 and 0 in probed and group.first:
+        probe(progress.probes, 0, workload, workload.embed(device_), device_)
     # health: (loss, largest |embedding|, gradient norm) of the steps since the last look
     health: list[Tensor] = []
     started = last_save = time.monotonic()
     first = progress.step
-    bar = tqdm(total=total, initial=progress.step, desc=title, unit="step", disable=None, leave=False)
+    hide = None if group.first else True
+    bar = tqdm(total=total, initial=progress.step, desc=title, unit="step", disable=hide, leave=False)
     with bar:
         while progress.step < total:
             model.train()
             with accelerator.autocast():
-                view1, view2 = workload.views(model, progress.step, device_)
+                view1, view2 = workload.views(model, progress.step, device_, group.rank, group.count)
             loss = objective(view1, view2)
             accelerator.backward(loss)
+            group.average_gradients(trained)
             norm = accelerator.clip_grad_norm_(trained, settings["clip"])
             optimizer.step()
             schedule.step()
             optimizer.zero_grad(set_to_none=True)
             largest = torch.maximum(view1.detach().abs().max(), view2.detach().abs().max())
             health.append(torch.stack([loss.detach().float(), largest.float(), norm.detach().float()]))
+            if progress.step == 0 and 0 in probed:
+                progress.probes.batch(0, gather(view1.detach()), gather(view2.detach()))
             progress.step += 1
             bar.update()
-            evaluate = progress.step % settings["evaluate_every"] == 0 or (
-                progress.step == total and not progress.history
-            )
-            if len(health) == CHECK_EVERY or evaluate or progress.step == total or stop.requested:
-                progress.losses += examine(health, progress.step, precision, settings["learning_rate"])
+            evaluate = progress.step in evaluated
+            keep = keep_every and progress.step % keep_every == 0
+            look = len(health) == CHECK_EVERY or evaluate or progress.step == total
+            # several processes must stop at the same step, and ask each other just now and then
+            stopping = stop.requested if group.count == 1 else look and group.any(stop.requested)
+            if look or stopping:
+                losses, norms = examine(health, progress.step, precision, settings["learning_rate"])
+                progress.losses += losses
+                progress.norms += norms
                 health.clear()
-            if evaluate:
-                model.eval()
-                scores = workload.select(device_)
+            if progress.step in probed:
+                progress.probes.batch(progress.step, gather(view1.detach()), gather(view2.detach()))
+                progress.probes.gradients(progress.step, progress.norms, settings["clip"])
+                progress.norms = []
+            if group.first and keep:
+                progress.export(checkpoint_folder(state, progress.step))
+            if group.first and evaluate:
+                vectors = workload.embed(device_)
+                scores = workload.select(vectors, device_)
+                if progress.step in probed:
+                    probe(progress.probes, progress.step, workload, vectors, device_)
                 best = progress.note(scores, schedule.get_last_lr()[0])
                 score, loss = next(iter(scores.values())), progress.history[-1]["loss"]
                 bar.set_postfix(score=f"{score:.4f}", loss=f"{loss:.4f}")
@@ -132,20 +179,37 @@ def fit(
                 if best or time.monotonic() - last_save > SAVE_SECONDS:
                     progress.save()
                     last_save = time.monotonic()
-            if stop.requested and progress.step < total:
-                progress.save()
+            if stopping and progress.step < total:
+                if group.first:
+                    progress.save()
+                group.wait()  # a launcher ends all processes as soon as one leaves
                 raise Interrupted(f"stopped at step {progress.step} of {total}; the state is saved in {state}")
+            if evaluate:
+                group.wait()
+    if not group.first:
+        return None
+    progress.probes.write(state / "probes.json")
     return {
         "steps": total,
         "best_step": progress.best_step,
         "best_score": progress.best_score,
         "history": progress.history,
         "device": torch.cuda.get_device_name() if device_.type == "cuda" else device_.type,
+        "processes": group.count,
     }
 
 
-def examine(health: list[Tensor], step: int, precision: str, learning_rate: float) -> list[float]:
-    """The losses of the last steps; raises Diverged at the first step that is not finite."""
+def probe(probes: Probes, step: int, workload: Workload, vectors: np.ndarray, device: torch.device) -> None:
+    """Record what development and held-out data say of the model as it is, and leave no trace in it."""
+    probes.development(step, *workload.development(vectors))
+    with undisturbed(workload.model, device), torch.no_grad():
+        torch.manual_seed(HELD_OUT_SEED)
+        workload.model.train()
+        probes.held_out(step, workload.held_out(device))
+
+
+def examine(health: list[Tensor], step: int, precision: str, learning_rate: float) -> tuple[list[float], list[float]]:
+    """Losses and gradient norms of the last steps; raises Diverged at the first step that is not finite."""
     table = torch.stack(health).cpu()
     # fp16's scaler skips single steps of infinite gradient; a whole window of them is no longer training
     lost = len(table) == CHECK_EVERY and not torch.isfinite(table[:, 2]).any()
@@ -160,80 +224,7 @@ def examine(health: list[Tensor], step: int, precision: str, learning_rate: floa
         else:
             continue
         raise Diverged(f"training diverged at step {at}: {cause}. Lower the learning rate, or use precision fp32")
-    return table[:, 0].tolist()
-
-
-class Progress:
-    """Where a training stands, in memory and on disk."""
-
-    def __init__(self, state: Path, workload: Workload, optimizer, schedule, accelerator: Accelerator):
-        self.state, self.workload = state, workload
-        self.optimizer, self.schedule, self.accelerator = optimizer, schedule, accelerator
-        self.step = 0
-        self.best_step, self.best_score = 0, float("-inf")
-        self.history: list[dict] = []
-        self.losses: list[float] = []
-
-    def note(self, scores: dict[str, float], learning_rate: float) -> bool:
-        """Record an evaluation and export the checkpoint if it is the best so far; whether it is."""
-        mean = sum(self.losses) / len(self.losses)
-        self.history.append({"step": self.step, "loss": mean, "learning_rate": learning_rate, **scores})
-        self.losses = []
-        score = next(iter(scores.values()))
-        best = not self.best_step or score > self.best_score  # the first one counts even if it is NaN
-        if best:
-            self.best_step, self.best_score = self.step, score
-            fresh = self.state / "best.new"
-            shutil.rmtree(fresh, ignore_errors=True)
-            self.workload.export(fresh)
-            shutil.rmtree(best_folder(self.state, self.step), ignore_errors=True)
-            os.replace(fresh, best_folder(self.state, self.step))
-        return best
-
-    def save(self) -> None:
-        content = {
-            "step": self.step,
-            "best": (self.best_step, self.best_score),
-            "history": self.history,
-            "losses": self.losses,
-            "model": self.workload.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "schedule": self.schedule.state_dict(),
-            "scaler": self.accelerator.scaler.state_dict() if self.accelerator.scaler else None,
-            "rng": torch.get_rng_state(),
-            "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-        }
-        temporary = self.state / "progress.tmp"
-        torch.save(content, temporary)
-        os.replace(temporary, self.state / "progress.pt")
-        # only now may older checkpoints go: the saved state names the one that stays
-        for folder in self.state.glob("best-*"):
-            if folder != best_folder(self.state, self.best_step):
-                shutil.rmtree(folder)
-
-    def load(self, device: torch.device) -> None:
-        file = self.state / "progress.pt"
-        if not file.exists():
-            return
-        try:
-            content = torch.load(file, map_location=device, weights_only=True)
-        except Exception as failure:
-            raise UserError(f"{file} cannot be read ({failure}); delete it to train this run anew") from None
-        self.workload.model.load_state_dict(content["model"])
-        self.optimizer.load_state_dict(content["optimizer"])
-        self.schedule.load_state_dict(content["schedule"])
-        if self.accelerator.scaler and content["scaler"]:
-            self.accelerator.scaler.load_state_dict(content["scaler"])
-        torch.set_rng_state(content["rng"].cpu())
-        if torch.cuda.is_available() and content["cuda_rng"]:
-            torch.cuda.set_rng_state_all([rng.cpu() for rng in content["cuda_rng"]])
-        self.step, self.history, self.losses = content["step"], content["history"], content["losses"]
-        self.best_step, self.best_score = content["best"]
-
-
-def best_folder(state: Path, step: int) -> Path:
-    """Where the checkpoint of a step lies."""
-    return state / f"best-{step}"
+    return table[:, 0].tolist(), table[:, 2].tolist()
 
 
 class StopFlag:

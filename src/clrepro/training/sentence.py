@@ -1,7 +1,7 @@
 """The sentence workload: dropout views of tokenised sentences, selection on STS-B dev."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,8 @@ from clrepro.errors import UserError
 from clrepro.evaluation.embed import embed, tokenise_for_embedding
 from clrepro.evaluation.similarity import spearman_of_pairs
 from clrepro.models.sentence import SentenceEncoder, save
-from clrepro.training.loop import StopFlag, fit, seed_everything
+from clrepro.training.loop import StopFlag, choose_device, fit, probe, seed_everything
+from clrepro.training.probes import HELD_OUT_BATCH, HELD_OUT_SEED, HELD_OUT_SENTENCES, Probes
 
 
 class SentenceWorkload:
@@ -25,9 +26,11 @@ class SentenceWorkload:
 
         self.corpus, self.seed = corpus, seed
         self.batch_size = settings["batch_size"]
-        if self.batch_size > len(corpus):
+        self.rows, self.held_out_rows = hold_out(len(corpus), settings.get("held_out") or 0.0)
+        if self.batch_size > len(self.rows):
+            less = f" less the {len(corpus) - len(self.rows):,} held out" if len(self.held_out_rows) else ""
             raise UserError(
-                f"batch_size {self.batch_size} is larger than the corpus of {len(corpus):,} sentences; lower "
+                f"batch_size {self.batch_size} is larger than the corpus of {len(corpus):,} sentences{less}; lower "
                 "`sentence.training.batch_size` or use more sentences"
             )
         self.tokenizer = AutoTokenizer.from_pretrained(backbone)
@@ -36,37 +39,71 @@ class SentenceWorkload:
             set_dropout(self.model.transformer, settings["dropout"])
         self.head_at_selection = settings["head_at_selection"]
         # a last batch of a single sentence has no negatives and is left out
-        self.steps_per_epoch = math.ceil(len(corpus) / self.batch_size) - (len(corpus) % self.batch_size == 1)
+        self.steps_per_epoch = math.ceil(len(self.rows) / self.batch_size) - (len(self.rows) % self.batch_size == 1)
         self.steps = max(1, math.ceil(settings["epochs"] * self.steps_per_epoch))
         self.epoch, self.order = -1, None
-        self.development = {
+        self.pairs = {
             "stsb_dev": load_pairs(tasks, "STSBenchmark", "dev"),
             "sickr_dev": load_pairs(tasks, "SICKRelatedness", "dev"),
         }
-        self.sentences = sorted({s for pairs in self.development.values() for s in (*pairs.first, *pairs.second)})
-        self.tokens = tokenise_for_embedding(self.model, self.tokenizer, self.sentences)
+        sentences = sorted({s for pairs in self.pairs.values() for s in (*pairs.first, *pairs.second)})
+        self.places = {sentence: place for place, sentence in enumerate(sentences)}
+        self.tokens = tokenise_for_embedding(self.model, self.tokenizer, sentences)
 
     def order_of(self, step: int) -> np.ndarray:
         """The sentences of a step; the order of an epoch is drawn from seed and epoch alone."""
         epoch, position = divmod(step, self.steps_per_epoch)
         if epoch != self.epoch:
             generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
-            self.epoch, self.order = epoch, torch.randperm(len(self.corpus), generator=generator).numpy()
+            self.epoch, self.order = epoch, self.rows[torch.randperm(len(self.rows), generator=generator).numpy()]
         return self.order[position * self.batch_size : (position + 1) * self.batch_size]
 
-    def views(self, model: nn.Module, step: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    def views(
+        self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1
+    ) -> tuple[Tensor, Tensor]:
+        rows = np.array_split(self.order_of(step), parts)[part]
+        if not len(rows):
+            raise UserError(
+                f"the last batch of an epoch has fewer sentences than there are processes ({parts}); use another "
+                "`sentence.training.batch_size` or fewer processes"
+            )
+        return self.two_views(model, rows, device, with_head=True)
+
+    def two_views(
+        self, model: nn.Module, rows: np.ndarray, device: torch.device, with_head: bool
+    ) -> tuple[Tensor, Tensor]:
         # ids, mask: (N, T)
-        batch = self.corpus.batch(self.order_of(step))
+        batch = self.corpus.batch(rows)
         ids, mask = (torch.from_numpy(part).to(device, non_blocking=True) for part in batch)
         # rows: view 1, view 2 of sentence 1, then of sentence 2, ...: dropout makes them differ
-        vectors = model(ids.repeat_interleave(2, 0), mask.repeat_interleave(2, 0), with_head=True)
+        vectors = model(ids.repeat_interleave(2, 0), mask.repeat_interleave(2, 0), with_head=with_head)
         return vectors[0::2], vectors[1::2]
 
-    def select(self, device: torch.device) -> dict[str, float]:
+    def embed(self, device: torch.device) -> np.ndarray:
+        """The sentences of STS-B dev and SICK-R dev, (n, D) float32, before the head."""
+        return embed(self.model, self.tokens, device)
+
+    @torch.no_grad()
+    def select(self, vectors: np.ndarray, device: torch.device) -> dict[str, float]:
         """Spearman correlation on STS-B dev, which selects, and on SICK-R dev, for the record."""
-        vectors = embed(self.model, self.tokens, device, with_head=self.head_at_selection)
-        rows = {sentence: row for row, sentence in enumerate(self.sentences)}
-        return {name: spearman_of_pairs(vectors, rows, pairs) for name, pairs in self.development.items()}
+        if self.head_at_selection and self.model.head is not None:
+            vectors = self.model.head(torch.from_numpy(vectors).to(device)).cpu().numpy()
+        return {name: spearman_of_pairs(vectors, self.places, pairs) for name, pairs in self.pairs.items()}
+
+    def development(self, vectors: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
+        """The pairs of STS-B dev."""
+        pairs = self.pairs["stsb_dev"]
+        first, second = ([self.places[text] for text in column] for column in (pairs.first, pairs.second))
+        vectors = torch.from_numpy(vectors).double()
+        return vectors[first], vectors[second], torch.tensor(pairs.gold, dtype=torch.float64)
+
+    def held_out(self, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
+        """Held-out sentences in full batches, each sentence twice; (N, D) before the head."""
+        if not len(self.held_out_rows):
+            return
+        size = min(HELD_OUT_BATCH, len(self.held_out_rows))
+        for start in range(0, len(self.held_out_rows) - size + 1, size):
+            yield self.two_views(self.model, self.held_out_rows[start : start + size], device, with_head=False)
 
     def export(self, folder: Path) -> None:
         save(self.model, self.tokenizer, folder)
@@ -84,15 +121,38 @@ def train_encoder(
     state: Path,
     stop: StopFlag,
     title: str = "",
-) -> dict:
+) -> dict | None:
     """Train a sentence encoder with one seed; the best checkpoint is left in ``state/best-<step>``.
 
     settings: the fields of a recipe. tokens: folder of the tokenised corpus. tasks: folder of the evaluation
-    sets. Returns what the loop returns: steps, best step and score, history, device.
+    sets. Returns what the loop returns: steps, best step and score, history, device; None in all processes but
+    the first.
     """
     seed_everything(seed)
     workload = SentenceWorkload(TokenisedCorpus(tokens), backbone, settings, seed, tasks)
     return fit(workload, objective, settings, device, state, stop, title)
+
+
+def probe_encoder(settings: dict, *, tokens: Path, backbone: Path, tasks: Path, device: str, file: Path) -> None:
+    """Write what would be probed at step 0 of a training: the statistics of an encoder as it is."""
+    workload = SentenceWorkload(TokenisedCorpus(tokens), backbone, {**settings, "head": None}, 0, tasks)
+    place, probes = choose_device(device), Probes()
+    workload.model.to(place)
+    probe(probes, 0, workload, workload.embed(place), place)
+    probes.write(file)
+
+
+def hold_out(sentences: int, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """(rows to train on, held-out rows to measure on); the same split for every run on a corpus of this size.
+
+    The first ``share`` of one fixed shuffle is held out, as li2024 does with 10 percent; of it only the first
+    HELD_OUT_SENTENCES are measured.
+    """
+    order = np.random.default_rng(HELD_OUT_SEED).permutation(sentences)
+    count = int(sentences * share)
+    if share and count < 2:
+        raise UserError(f"held_out {share:g} of {sentences:,} sentences leaves fewer than 2 to measure on")
+    return np.sort(order[count:]), order[:count][:HELD_OUT_SENTENCES]
 
 
 def set_dropout(module: nn.Module, probability: float) -> None:

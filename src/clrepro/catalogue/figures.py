@@ -1,0 +1,76 @@
+"""The figures that need training: sweeps and runs, as experiments.yaml lists them under `figures`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from clrepro.catalogue import papers
+from clrepro.catalogue.runs import Run
+
+
+@dataclass(frozen=True)
+class Point:
+    """One setting of one series on one backbone: a run with every seed."""
+
+    series: str
+    backbone: str
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a figure plots, and of which runs.
+
+    varied: the parameters that its series vary. scores: of the finished run, as kind/task; where there are none, no
+    test set is touched. statistics, histograms: those kept of what training recorded, as names or patterns; empty
+    statistics stand for all of them, empty histograms for none.
+    """
+
+    paper: str
+    name: str
+    varied: tuple[str, ...]
+    scores: tuple[str, ...]
+    statistics: tuple[str, ...]
+    histograms: tuple[str, ...]
+    points: tuple[Point, ...]
+
+    @property
+    def target(self) -> str:
+        """The name that the workflow gives to this figure."""
+        return f"{self.paper}_{self.name}"
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The files of test results, beside a run's record, that the scores come from."""
+        kinds = (score.split("/")[0].removesuffix("_dev") for score in self.scores)
+        return tuple(dict.fromkeys(f"{kind}.json" for kind in kinds))
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return tuple(dict.fromkeys(run for point in self.points for run in point.runs))
+
+
+def settings_of(spec: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """(series, its entry, settings) for every point: the figure's settings, then the series', then what varies."""
+    for series, entry in spec["series"].items():
+        fixed = {**spec.get("settings", {}), **entry.get("settings", {})}
+        vary = entry.get("vary", {})
+        for values in product(*vary.values()):
+            yield series, entry, {**fixed, **dict(zip(vary, values, strict=True))}
+
+
+def build(catalogue, paper: str, name: str) -> Figure:
+    """A figure of experiments.yaml; backbones that the configuration leaves out have no points."""
+    spec = papers.load(paper, "experiments")["figures"][name]
+    points = []
+    for series, entry, changes in settings_of(spec):
+        owner, definition = papers.run_definition(entry["run"], paper)
+        for backbone in entry.get("backbones") or spec.get("backbones") or definition["backbones"]:
+            if catalogue.config.sentence.backbones.get(backbone) is not None:
+                place = f"papers/{paper}/experiments.yaml, {name}, {series}"
+                runs = catalogue.define_runs(definition, owner, backbone, place, changes)
+                points.append(Point(series, backbone, runs))
+    varied = dict.fromkeys(key for entry in spec["series"].values() for key in entry.get("vary", {}))
+    plotted = (tuple(spec.get(kind, ())) for kind in ("scores", "statistics", "histograms"))
+    return Figure(paper, name, tuple(varied), *plotted, tuple(points))
