@@ -359,3 +359,47 @@ def test_only_the_papers_own_settings_are_comparable(paper_scale):
     assert not changed(training={"epochs": 0.1})
     assert not changed(protocol="fast")
     assert not Catalogue(configuration.load("bench")).is_papers_own
+
+
+def test_a_row_of_your_own_stands_in_every_table_that_compares_objectives(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("rows: {mine: {objective: mpt, variant: written, settings: {margin: 0.5}}}")
+    catalogue = Catalogue(configuration.load("demo", [file]))
+    added = [run for run in catalogue.runs if run not in Catalogue(configuration.load("demo")).runs]
+    config = catalogue.config
+    # one run a backbone and seed fills all tables
+    assert len(added) == len(config.seeds) * len(config.sentence.backbones)
+    assert {(run.objective, run.variant, run.params["margin"]) for run in added} == {("mpt", "written", 0.5)}
+    rows = {table.target: [c.row for c in table.cells if "mine" in c.row] for table in catalogue.tables}
+    assert {target for target, names in rows.items() if not names} == {
+        "li2024_table_1",
+        "li2024_table_2",
+        "li2024_table_5",
+    }
+    assert set(rows["huang2023_table_B4"]) == {"STS mine", "transfer mine"}
+    assert set(rows["li2024_table_3"]) == {"BERT_base mine", "RoBERTa_base mine"}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{objective: mptt}", "unknown objective 'mptt'. Did you mean mpt"),
+        ("{objective: mpt, settings: {margn: 0.5}}", "unknown setting 'margn' in rows.mine. Did you mean margin"),
+        ("{objective: mpt, settings: {margin: wide}}", "rows.mine: mpt: margin must be a number, not 'wide'"),
+        ("{objective: mpt, recipe: simcse}", "rows.mine: write the recipe 'simcse' with its paper"),
+        ("{objective: mpt, recipe: li2024.simce}", "unknown recipe 'simce' in papers/li2024.*Did you mean simcse"),
+        ("{objectiv: mpt}", "unknown key 'objectiv' in rows.mine. Did you mean objective"),
+    ],
+)
+def test_a_wrong_row_is_refused(tmp_path, row, message):
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"rows: {{mine: {row}}}")
+    with pytest.raises(UserError, match=message):
+        Catalogue(configuration.load("demo", [file]))
+
+
+def test_a_row_may_not_take_a_papers_name(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("rows: {L_cl: {objective: infonce}}")
+    with pytest.raises(UserError, match="'L_cl' is a row of nie2023 table_1 already"):
+        Catalogue(configuration.load("demo", [file]))

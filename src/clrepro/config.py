@@ -94,6 +94,17 @@ class Sentence(Model):
     training: TrainingOverrides = TrainingOverrides()
 
 
+class Row(Model):
+    """A row of your own in every table that compares objectives; one run a backbone and seed fills all of them."""
+
+    objective: str = Field(description="an objective's name, perhaps your own (docs/add-your-objective.md)")
+    variant: str | None = Field(None, description="its variant; null: its default")
+    recipe: str = Field("li2024.simcse", description="how it is trained: a recipe of papers/*/experiments.yaml")
+    settings: dict[str, float | int | bool | str | None] = Field(
+        {}, description="parameters of the objective, and what differs from the recipe, as `learning_rate: 1e-5`"
+    )
+
+
 class Jobs(Model):
     """How the work is cut into jobs. Imports are the price of a job: cheap runs share one."""
 
@@ -134,6 +145,7 @@ class Config(Model):
         [],
         description="figures whose runs are trained, as paper/figure or paper for all (see `clrepro plan --figures`)",
     )
+    rows: dict[str, Row] = Field({}, description="rows of your own, by name")
     sentence: Sentence
     jobs: Jobs = Jobs()
     hardware: Hardware = Hardware()
@@ -148,13 +160,15 @@ def _fields_at(location: tuple) -> list[str]:
             names.update(model.model_fields)
             return
         field = model.model_fields.get(rest[0])
-        for nested in (Sentence, Jobs, Hardware, TrainingOverrides, ScratchBackbone, PretrainedBackbone):
+        for nested in (Sentence, Row, Jobs, Hardware, TrainingOverrides, ScratchBackbone, PretrainedBackbone):
             if field is not None and (nested.__name__ in str(field.annotation) or nested is field.annotation):
                 remaining = rest[1:]
                 if nested in (ScratchBackbone, PretrainedBackbone):
                     if len(remaining) < 2 or remaining[1] != nested.model_fields["kind"].default:
                         continue
                     remaining = remaining[2:]
+                elif nested is Row:
+                    remaining = remaining[1:]  # the row's name
                 visit(nested, remaining)
 
     visit(Config, location)

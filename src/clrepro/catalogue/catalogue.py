@@ -80,7 +80,7 @@ class Catalogue:
     def _table(self, paper: str, name: str) -> Table:
         cells = tables.formulas(paper, name) or tuple(
             self._cell(paper, name, row, column, metric, spec)
-            for row, column, metric, spec in tables.layout(paper, name)
+            for row, column, metric, spec in tables.layout(paper, name, self.config.rows)
         )
         return Table(paper, name, cells)
 
@@ -95,9 +95,19 @@ class Catalogue:
         if self.config.sentence.backbones.get(backbone) is None:
             why = f"this configuration has no `sentence.backbones.{backbone}`"
             return Cell(*place, score, hole=why, **elsewhere)
+        if "own" in spec:
+            return Cell(*place, score, self._own_runs(spec["own"], backbone), **elsewhere)
         owner, definition = papers.run_definition(spec["run"], paper)
         runs = self.define_runs(definition, owner, backbone, f"papers/{owner}/experiments.yaml, {spec['run']}")
         return Cell(*place, score, runs, **elsewhere)
+
+    def _own_runs(self, name: str, backbone: str) -> tuple[Run, ...]:
+        row = self.config.rows[name]
+        paper, _, recipe = row.recipe.rpartition(".")
+        if not paper:
+            raise UserError(f"rows.{name}: write the recipe '{recipe}' with its paper, as li2024.simcse")
+        definition = {**row.model_dump(), "recipe": recipe, "backbones": {backbone: {}}}
+        return self.define_runs(definition, paper, backbone, f"rows.{name}")
 
     # runs
 

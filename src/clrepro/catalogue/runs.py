@@ -54,7 +54,8 @@ SWITCHES = ("held_out", "checkpoint_every")
 
 def split_settings(settings: dict[str, Any], objective: str | None, place: str) -> tuple[Recipe, dict[str, Any]]:
     """Settings of a run as (recipe, parameters of its objective); an unknown one is refused."""
-    parameters = {key for variant in signatures(objective).values() for key in variant} if objective else set()
+    around = [objective, settings.get("base")] if objective else []  # `oar` takes its base's parameters as well
+    parameters = {key for name in filter(None, around) for variant in signatures(name).values() for key in variant}
     for key in settings:
         if key not in Recipe.model_fields and key not in parameters:
             raise unknown("setting", key, {*Recipe.model_fields, *parameters}, place)
