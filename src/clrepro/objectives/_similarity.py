@@ -63,3 +63,20 @@ def paired_angles(unit1: Tensor, unit2: Tensor) -> Tensor:
 def with_gradient_of(value: Tensor, surrogate: Tensor) -> Tensor:
     """A scalar of this value and that gradient: sg[value] + surrogate - sg[surrogate]."""
     return value.detach() + (surrogate - surrogate.detach())
+
+
+class _WithGradients(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, value: Tensor, *pairs: Tensor) -> Tensor:
+        ctx.save_for_backward(*pairs[1::2])
+        return value.clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        return None, *(part for saved in ctx.saved_tensors for part in (gradient * saved, None))
+
+
+def with_gradients(value: Tensor, *pairs: tuple[Tensor, Tensor]) -> Tensor:
+    """A scalar whose gradient by the first tensor of each pair is the second: for gradients known in closed form."""
+    return _WithGradients.apply(value, *(tensor for pair in pairs for tensor in pair))

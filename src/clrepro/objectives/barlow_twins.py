@@ -22,7 +22,8 @@ def redundancy(correlation: Tensor, lam: float) -> Tensor:
     """sum_k (1 - C_kk)^2 + lam sum_{k != l} C_kl^2 of a (D, D) matrix."""
     diagonal = correlation.diagonal()
     # the off-diagonal sum as the whole less the diagonal: no copy of the matrix
-    return (1 - diagonal).square().sum() + lam * (correlation.square().sum() - diagonal.square().sum())
+    every = correlation.flatten()
+    return (1 - diagonal).square().sum() + lam * (every.dot(every) - diagonal.square().sum())
 
 
 def original(view1: Tensor, view2: Tensor, *, lam: float = 0.0051) -> Tensor:

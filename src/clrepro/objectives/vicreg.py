@@ -20,28 +20,40 @@ Cites: bardes2022, li2024.
 import torch
 from torch import Tensor
 
-from clrepro.objectives._similarity import normalise
+from clrepro.objectives._similarity import normalise, with_gradients
 from clrepro.objectives.align_uniform import alignment
 
 
-def spread_and_covariance(view: Tensor) -> tuple[Tensor, Tensor]:
-    """V and S of the original loss, scalars."""
+@torch.no_grad()
+def decorrelation(view: Tensor, variance: float, covariance: float) -> tuple[Tensor, Tensor]:
+    """b / 2 V(x) + c S(x) of one view, a scalar, and its gradient, (N, D)."""
     count, width = view.shape
     centred = view - view.mean(0)
-    covariance = centred.T @ centred / (count - 1)
-    variances = covariance.diagonal()
-    hinge = (1 - (variances + 1e-4).sqrt()).relu().mean()
-    return hinge, (covariance.square().sum() - variances.square().sum()) / width
+    products = centred.T @ centred / (count - 1)
+    variances = products.diagonal().clone()
+    deviations = (variances + 1e-4).sqrt()
+    value = variance / 2 * (1 - deviations).relu().mean()
+    value += covariance * (torch.linalg.vector_norm(products) ** 2 - variances.square().sum()) / width
+    # both terms pass through x^T x: the derivative by its entries, then one product back to x
+    scale = 1 / (width * (count - 1))
+    products.mul_(4 * covariance * scale)
+    products.diagonal().copy_(-variance / 2 * scale * (deviations < 1) / deviations)
+    return value, centred @ products
 
 
 def original(
     view1: Tensor, view2: Tensor, *, invariance: float = 25.0, variance: float = 25.0, covariance: float = 1.0
 ) -> Tensor:
     """Raw views; the weights a, b, c of the three terms, each >= 0. Returns a scalar >= 0."""
-    spread1, covariance1 = spread_and_covariance(view1)
-    spread2, covariance2 = spread_and_covariance(view2)
-    distance = torch.nn.functional.mse_loss(view1, view2)
-    return invariance * distance + variance * (spread1 + spread2) / 2 + covariance * (covariance1 + covariance2)
+    value1, gradient1 = decorrelation(view1, variance, covariance)
+    value2, gradient2 = decorrelation(view2, variance, covariance)
+    with torch.no_grad():
+        gap = view1 - view2
+        value = invariance * gap.square().mean() + value1 + value2
+        pull = 2 * invariance / gap.numel()
+        gradient1.add_(gap, alpha=pull)
+        gradient2.sub_(gap, alpha=pull)
+    return with_gradients(value, (view1, gradient1), (view2, gradient2))
 
 
 def written(view1: Tensor, view2: Tensor, *, lam: float = 30.0) -> Tensor:
