@@ -71,6 +71,9 @@ class TrainingOverrides(Model):
     precision: Precision | None = None
     max_length: Annotated[int, Field(ge=4)] | None = Field(None, description="tokens, special ones included")
     pooling: Literal["cls", "avg"] | None = Field(None, description="sentence vector of the trained encoders")
+    checkpoint_every: PositiveInt | None = Field(
+        None, description="also keep a checkpoint every so many steps, beside the best one"
+    )
 
 
 class Sentence(Model):
