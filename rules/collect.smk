@@ -49,6 +49,7 @@ for figure, file in zip(CATALOGUE.figures, FIGURE_FILES):
         params:
             figure=f"{figure.paper}/{figure.name}",
             paper=digest(papers.load(figure.paper, "experiments")["figures"][figure.name]),
+            accept_stale=CONFIG.accept_stale,
             code=fingerprint.of_stage("figure"),
         log:
             f"{LOGS}/figures/{figure.target}.log",

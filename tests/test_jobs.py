@@ -41,7 +41,7 @@ def fake(folder):
     ("chosen", "message"),
     [
         (dict(objective="mett"), "unknown objective 'mett'.*Did you mean met"),
-        (dict(objective="met", seed=7), "unknown seed '7'.*Known: 42, 43, 44"),
+        (dict(objective="met", seed=7), "unknown seed '7'.*Known: 42, 43"),
         (dict(objective="met", backbone="BERT_bas"), "unknown backbone 'BERT_bas'.*Did you mean BERT_base"),
     ],
 )

@@ -28,6 +28,8 @@ def step(case, rows: slice) -> tuple[float, torch.Tensor]:
     if name == "oar":
         labels = torch.arange(ROWS)[rows] % 4 - 1
         state = {"labels": labels, "anchors": orthonormal_anchors(3, WIDTH)}
+    elif params.get("reweight") is False:  # MACL with a queue, which is not gathered
+        state = {"queue": torch.tensor(random_views(8, n=9, d=WIDTH)[0])}
     model = encoder()
     loss = objectives.make(name, variant, **params)(model(view1), model(view2), **state)
     loss.backward()

@@ -105,7 +105,7 @@ def test_probes_say_what_an_independent_embedding_says(tiny, demo_tasks, tmp_pat
     assert (probes["settings"]["batch_size"], probes["settings"]["examples"]) == (128, 128)
     counts = {item["statistic"]: sum(item["counts"]) for item in probes["histograms"] if item["step"] == 0}
     assert counts["heldout_positive_cosine"] == 128
-    assert counts["heldout_negative_cosine"] == 128 * 127 / 2
+    assert counts["heldout_within_cosine"] == 128 * 127 / 2
     assert values[0, "heldout_positive_cosine_mean"] > values[0, "heldout_negative_cosine_mean"]
     assert values[5, "gradient_norm_max"] >= values[5, "gradient_norm_mean"] > 1e-3
     assert values[5, "gradient_clipped_share"] == 1

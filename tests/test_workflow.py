@@ -125,8 +125,8 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
     before = results(checkout)
     checkout.edit(
         "src/clrepro/objectives/mpt.py",
-        "similarity.diagonal() + hardest)",
-        "similarity.diagonal() + 2 * hardest)",
+        "keys[hardest(anchors, keys)]).relu()",
+        "2 * keys[hardest(anchors, keys)]).relu()",
     )
     planned = checkout.planned()
     trained = {rule for rule in planned if rule.startswith("train_")}
@@ -147,8 +147,8 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
     # back to the code that trained them: the same bytes, linked again
     checkout.edit(
         "src/clrepro/objectives/mpt.py",
-        "similarity.diagonal() + 2 * hardest)",
-        "similarity.diagonal() + hardest)",
+        "2 * keys[hardest(anchors, keys)]).relu()",
+        "keys[hardest(anchors, keys)]).relu()",
     )
     checkout.snakemake()
     assert results(checkout) == before

@@ -112,7 +112,11 @@ def train(
     mirror: Annotated[str | None, typer.Option(help="folder of already downloaded files")] = None,
     evaluate: Annotated[bool, typer.Option(help="also embed and evaluate")] = True,
 ) -> None:
-    """Train (and evaluate) the chosen runs in this process, without Snakemake."""
+    """Train (and evaluate) the chosen runs in this process, without Snakemake.
+
+    On several GPUs of one machine: torchrun --nproc-per-node 4 -m clrepro.cli train ...; each process takes its part of
+    every batch, negatives and gradients are those of the whole batch.
+    """
     from clrepro import stages
 
     config = configuration.load(scale, configfile)
@@ -132,15 +136,18 @@ def train(
                     kind, str(wanted), {str(of(run)) for run in runs}, f"the chosen runs of the {scale} scale"
                 )
             runs = kept
-    for source in catalogue.sources():
-        if not source.record.exists():
-            stages.fetch(catalogue, source)
     builds = {run.backbone.folder: run.backbone for run in runs}.values()
-    for build in builds:
-        if not all(file.exists() for file in build.records):
-            stages.prepare(catalogue, build)
+    if stages.is_first_process():
+        for source in catalogue.sources():
+            if not source.record.exists():
+                stages.fetch(catalogue, source)
+        for build in builds:
+            if not all(file.exists() for file in build.records):
+                stages.prepare(catalogue, build)
+    else:
+        stages.wait_for([catalogue.tasks.record, *(file for build in builds for file in build.records)])
     stages.train(catalogue, runs)
-    if evaluate:
+    if evaluate and stages.is_first_process():
         stages.embed(catalogue, runs)
         stages.sts(catalogue, runs)
         stages.transfer(catalogue, runs)

@@ -98,7 +98,10 @@ class Sentence(Model):
 
 
 class Row(Model):
-    """A row of your own in every table that compares objectives; one run a backbone and seed fills all of them."""
+    """A row of your own in every table that compares objectives; one run a backbone and seed fills all of them.
+
+    Batch 64 and learning rate 3e-5, unless `settings` (or the scale) says otherwise.
+    """
 
     objective: str = Field(description="an objective's name, perhaps your own (docs/add-your-objective.md)")
     variant: str | None = Field(None, description="its variant; null: its default")

@@ -95,9 +95,9 @@ def of_modules(entries: Iterable[str]) -> str:
 
 
 @cache
-def of_stage(stage: str, objective: str | None = None) -> str:
-    """The fingerprint of a stage's code, and of one objective's with it; 16 hexadecimal digits."""
-    modules_part = of_modules((*STAGES[stage], *([f"{REGISTRY}.{objective}"] if objective else [])))
+def of_stage(stage: str, *objectives: str) -> str:
+    """The fingerprint of a stage's code, and of objectives' with it; 16 hexadecimal digits."""
+    modules_part = of_modules((*STAGES[stage], *(f"{REGISTRY}.{name}" for name in objectives)))
     if stage not in FUNCTIONS:
         return modules_part
     tree = ast.parse((PACKAGE / "stages.py").read_text("utf-8"))

@@ -8,12 +8,12 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from clrepro import fingerprint
 from clrepro.catalogue import Catalogue, Run
 from clrepro.catalogue.runs import BackboneBuild, digest
 from clrepro.data import corpus
@@ -74,7 +74,7 @@ def train(catalogue: Catalogue, runs: list[Run]) -> None:
     from clrepro.training.loop import StopFlag
 
     torch.set_num_threads(catalogue.config.jobs.threads)
-    first = os.environ.get("RANK", "0") == "0"  # set by torchrun and accelerate
+    first = is_first_process()
     with StopFlag() as stop:
         for number, run in enumerate(runs, 1):
             if first:
@@ -95,6 +95,18 @@ def train(catalogue: Catalogue, runs: list[Run]) -> None:
                 raise Interrupted(f"stopped after run {number} of {len(runs)}; what is finished is kept")
 
 
+def is_first_process() -> bool:
+    """Whether this is the process that writes, of those that torchrun or accelerate started."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def wait_for(files: Iterable[Path]) -> None:
+    """Wait until the first process has written what training reads; a launcher ends all if that one fails."""
+    for file in files:
+        while not file.exists():
+            time.sleep(0.5)
+
+
 def inputs_digest(catalogue: Catalogue, run: Run) -> str:
     """What a training read, by content: the backbone's weights, the tokens, the evaluation sets."""
     tokens, backbone = map(read_json, run.backbone.records)
@@ -104,7 +116,7 @@ def inputs_digest(catalogue: Catalogue, run: Run) -> str:
 def finished_state(catalogue: Catalogue, run: Run) -> Path:
     """The state folder of a run: of today's code, or, for an accepted stale run, of the code that finished it."""
     inputs = inputs_digest(catalogue, run)
-    state = run.state(fingerprint.of_stage("train", run.objective), inputs)
+    state = run.state(run.code, inputs)
     if not (state / "record.json").exists() and catalogue.accepts_stale(run):
         older = sorted(state.parent.glob(f"{run.state('*', inputs).name}/record.json"), key=os.path.getmtime)
         if older:
@@ -119,7 +131,7 @@ def pretrained_record(run: Run) -> dict:
     return {
         "identity": run.identity,
         "seed": None,
-        "code": fingerprint.of_stage("train"),
+        "code": run.code,
         "model": model,
         "steps": 0,
     }
@@ -169,7 +181,7 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
     return {
         "identity": run.identity,
         "seed": run.seed,
-        "code": fingerprint.of_stage("train", run.objective),
+        "code": run.code,
         "inputs": inputs_digest(catalogue, run),
         "model": model_entry(best_folder(state, result["best_step"]), run.folder / "model"),
         "checkpoints": [

@@ -32,7 +32,7 @@ GOLDEN = [
     ("paradigm", "released", {**_SG, "margin": 0.10}, -0.017396, 0.009210, 0.009017),
     ("paradigm", "released", {**_SG, "margin": 0.045}, -0.013249, 0.008689, 0.008098),
     ("paradigm", "released", {**_SG, "margin": -1.0}, 0.0, 0.0, 0.0),
-    ("paradigm", "released", {**_SG, "power": 1.0}, -0.062266, 0.012982, 0.014045),
+    ("paradigm", "released", {**_SG, "power": 1}, -0.062266, 0.012982, 0.014045),
     ("mhe", "released", {"lam": 10.0}, 70.022498, 1.392109, 1.437476),
     ("mhs", "released", {"lam": 1.0}, -0.599164, 0.190219, 0.181294),
     ("barlow_twins", "released", {"lam": 30.0}, 50.439105, 2.549455, 2.578811),

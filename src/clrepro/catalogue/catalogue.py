@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from clrepro import fingerprint
 from clrepro.catalogue import figures, papers, tables
 from clrepro.catalogue.figures import Figure
 from clrepro.catalogue.runs import BackboneBuild, Run, backbone_build, corpus_identity, split_settings
@@ -96,7 +95,9 @@ class Catalogue:
             why = f"this configuration has no `sentence.backbones.{backbone}`"
             return Cell(*place, score, hole=why, **elsewhere)
         if "own" in spec:
-            return Cell(*place, score, self._own_runs(spec["own"], backbone), **elsewhere)
+            runs = self._own_runs(spec["own"], backbone)
+            why = f"the recipe {self.config.rows[spec['own']].recipe} has no settings for {backbone}"
+            return Cell(*place, score, runs, hole="" if runs else why, **elsewhere)
         owner, definition = papers.run_definition(spec["run"], paper)
         runs = self.define_runs(definition, owner, backbone, f"papers/{owner}/experiments.yaml, {spec['run']}")
         return Cell(*place, score, runs, **elsewhere)
@@ -107,6 +108,8 @@ class Catalogue:
         if not paper:
             raise UserError(f"rows.{name}: write the recipe '{recipe}' with its paper, as li2024.simcse")
         definition = {**row.model_dump(), "recipe": recipe, "backbones": {backbone: {}}}
+        if not papers.recipe_covers(paper, recipe, backbone):
+            return ()
         return self.define_runs(definition, paper, backbone, f"rows.{name}")
 
     # runs
@@ -227,13 +230,13 @@ class Catalogue:
         """The fingerprint of the code that trains a run; of an accepted stale run, the one in its record."""
         if self.accepts_stale(run) and run.record.exists():
             return read_json(run.record)["code"]
-        return fingerprint.of_stage("train", run.objective)
+        return run.code
 
     def accepts_stale(self, run: Run) -> bool:
         return any(self._names(run, name) for name in self.config.accept_stale)
 
     def is_stale(self, run: Run, record: dict) -> bool:
-        return record["code"] != fingerprint.of_stage("train", run.objective)
+        return record["code"] != run.code
 
     @property
     def is_papers_own(self) -> bool:

@@ -49,13 +49,24 @@ def recipe(definition: dict, owner: str, backbone: str) -> dict:
     """The recipe that a run names, its settings for the backbone included; another paper's is paper.recipe."""
     if definition.get("recipe") is None:
         return {}
-    place = f"papers/{owner}/experiments.yaml"
     paper, _, name = definition["recipe"].rpartition(".")
-    recipes = load(paper or owner, "experiments").get("recipes", {})
-    if name not in recipes:
-        raise unknown("recipe", definition["recipe"], recipes, place)
-    common = {key: value for key, value in recipes[name].items() if key != "backbones"}
-    return {**common, **recipes[name].get("backbones", {}).get(backbone, {})}
+    found = recipes(paper or owner, name, f"papers/{owner}/experiments.yaml")[name]
+    common = {key: value for key, value in found.items() if key != "backbones"}
+    return {**common, **found.get("backbones", {}).get(backbone, {})}
+
+
+def recipes(paper: str, name: str, place: str) -> dict[str, dict]:
+    """A paper's recipes, of which one must be the named one."""
+    known = load(paper, "experiments").get("recipes", {})
+    if name not in known:
+        raise unknown("recipe", name, known, place)
+    return known
+
+
+def recipe_covers(paper: str, name: str, backbone: str) -> bool:
+    """Whether a recipe is complete for a backbone: one that differs by backbones must name it."""
+    backbones = recipes(paper, name, f"papers/{paper}/experiments.yaml")[name].get("backbones")
+    return backbones is None or backbone in backbones
 
 
 def settings(definition: dict, owner: str, backbone: str) -> dict:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from clrepro import fingerprint
 from clrepro.config import Config, Precision
 from clrepro.data.sources import source
 from clrepro.errors import UserError, unknown
@@ -167,6 +168,11 @@ class Run:
         how = {"dropout": self.recipe.dropout, "held_out": self.recipe.held_out or None}
         values += [readable(key, value) for key, value in how.items() if value is not None]
         return "-".join([self.variant, *values, f"lr{self.recipe.learning_rate:g}", f"b{self.recipe.batch_size}"])
+
+    @property
+    def code(self) -> str:
+        """The fingerprint of the code that trains it today; with the objective's goes that of the one it is around."""
+        return fingerprint.of_stage("train", *filter(None, (self.objective, self.params.get("base"))))
 
     @property
     def group(self) -> str:

@@ -7,6 +7,7 @@ To add one, write the file and add its name to ``NAMES``.
 
 import ast
 import importlib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -57,10 +58,17 @@ def source(name: str) -> Path:
     return Path(__file__).with_name(f"{name}.py")
 
 
+# what the equations need of parameters with these names
+POSITIVE = {"temperature", "inter_temperature", "base_temperature", "sigma", "t"}
+NOT_NEGATIVE = {"lam", "alpha", "power", "invariance", "variance", "covariance"}
+AT_LEAST_ONE = {"mixed"}
+
+
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an objective: its default, and the values that its annotation allows."""
+    """A parameter of an objective: its default, and the values that its annotation and its name allow."""
 
+    name: str
     default: Any
     kinds: tuple[type, ...]
     words: tuple[str, ...] = ()
@@ -78,6 +86,10 @@ class Parameter:
         if type(value) not in self.kinds:
             names = {float: "a number", int: "a whole number", bool: "true or false", str: "a word", type(None): "null"}
             raise UserError(f"{place} must be {' or '.join(names[kind] for kind in self.kinds)}, not {value!r}")
+        low = 0 if self.name in POSITIVE | NOT_NEGATIVE else 1 if self.name in AT_LEAST_ONE else -math.inf
+        strict = self.name in POSITIVE
+        if isinstance(value, float | int) and not (low < value < math.inf or (value == low and not strict)):
+            raise UserError(f"{place} must be finite and {'>' if strict else '>='} {low}, not {value:g}")
         return value
 
 
@@ -90,7 +102,7 @@ def _parameter(argument: ast.arg, default: ast.expr) -> Parameter:
         elif isinstance(part, ast.Constant):
             kinds.append(type(part.value))
             words += [part.value] if isinstance(part.value, str) else []
-    return Parameter(ast.literal_eval(default), tuple(dict.fromkeys(kinds)), tuple(words))
+    return Parameter(argument.arg, ast.literal_eval(default), tuple(dict.fromkeys(kinds)), tuple(words))
 
 
 @cache
@@ -132,6 +144,8 @@ def resolve(name: str, variant: str | None = None, **params: Any) -> tuple[str, 
         base, inner = (
             known[key].check(params.get(key, known[key].default), f"{name}: {key}") for key in ("base", "base_variant")
         )
+        if base == name:
+            raise UserError(f"{name}: base must be another objective")
         choices = signatures(base)
         if (inner or default_variant(choices)) not in choices:
             raise unknown(f"variant of {base}", inner, choices, f"{name}: base_variant")

@@ -31,9 +31,7 @@ def stop(unit: Tensor, active: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def weighted_keys(
-    source: Tensor, keys: Tensor, temperature: float | None, power: float | None
-) -> tuple[Tensor, Tensor]:
+def weighted_keys(source: Tensor, keys: Tensor, temperature: float | None, power: int | None) -> tuple[Tensor, Tensor]:
     """W_i = sum_{j != i} w_ij, (N,), and sum_{j != i} w_ij keys_j, (N, D).
 
     With z the source's rows, w_ij = exp(z_i . z_j / tau) over the sum of all pairs k != l; with a power instead of
@@ -57,7 +55,7 @@ def surrogate(
     plain_positive: Tensor | float,
     *,
     temperature: float | None,
-    power: float | None,
+    power: int | None,
     ratio: float | None,
     lam: float,
 ) -> Tensor:

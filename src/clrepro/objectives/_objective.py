@@ -35,12 +35,13 @@ class Objective:
             )
         if world_size() > 1:
             view1, view2 = gather(view1), gather(view2)
-            if state.get("labels") is not None:
+            if "labels" in state:
                 state["labels"] = gather(state["labels"])
         if len(view1) < 2:
             raise ValueError(f"{self.name} needs two views of at least two rows, got {tuple(view1.shape)}")
         if view1.dtype in (torch.float16, torch.bfloat16):
             view1, view2 = view1.float(), view2.float()
+        state = {key: value.to(view1.dtype) if value.is_floating_point() else value for key, value in state.items()}
         if not torch.is_autocast_enabled(view1.device.type):
             return self.function(view1, view2, **self.params, **state)
         with torch.autocast(view1.device.type, enabled=False):

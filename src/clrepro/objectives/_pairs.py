@@ -1,8 +1,8 @@
 """What the objectives share on all pairs of rows: sums of exponentials, weights and hardest negatives.
 
-A batch has N x N cosines (2N x 2N with both views as anchors). They are computed in blocks of rows, and at most
-one matrix of that size is ever kept: the softmax weights, which the gradient needs. ``excluded`` names the
-diagonals that are no negatives: 0 is the pair (i, i), k the pair (i, i + k).
+A batch has N x N cosines (2N x 2N with both views as anchors). They are computed in blocks of rows, and all that is
+kept of them are the softmax weights, where the gradient needs them. ``excluded`` names the diagonals that are no
+negatives: 0 is the pair (i, i), k the pair (i, i + k).
 """
 
 from collections.abc import Iterator
@@ -53,26 +53,28 @@ class _LogSumExp(torch.autograd.Function):
     def backward(ctx, gradient: Tensor) -> tuple[Tensor | None, ...]:
         anchors, keys, *weights = ctx.saved_tensors
         scale = (gradient / ctx.temperature).unsqueeze(1)
-        to_anchors = to_keys = None
-        if ctx.needs_input_grad[0]:
+        to_anchors = to_keys = to_temperature = None
+        if ctx.needs_input_grad[0] or ctx.needs_input_grad[2]:
             to_anchors = torch.cat([block @ keys for block in weights]).mul_(scale)
+            if ctx.needs_input_grad[2]:
+                to_temperature = -(anchors * to_anchors).sum() / ctx.temperature
         if ctx.needs_input_grad[1]:
             to_keys, scaled = torch.zeros_like(keys), anchors * scale
             start = 0
             for block in weights:
                 to_keys.addmm_(block.T, scaled[start : start + len(block)])
                 start += len(block)
-        return to_anchors, to_keys, None, None
+        return to_anchors, to_keys, to_temperature, None
 
 
 def log_sum_exp(anchors: Tensor, keys: Tensor, temperature: float | Tensor, excluded: tuple[int, ...] = (0,)) -> Tensor:
-    """(A,): log sum_j exp(anchors_i . keys_j / tau), over the pairs that are not excluded."""
+    """(A,): log sum_j exp(anchors_i . keys_j / tau), over the pairs that are not excluded; tau may be learned."""
     return _LogSumExp.apply(anchors, keys, temperature, excluded)
 
 
 @torch.no_grad()
 def pair_weights(
-    anchors: Tensor, keys: Tensor, temperature: float, power: float | None = None
+    anchors: Tensor, keys: Tensor, temperature: float, power: int | None = None
 ) -> tuple[Tensor, list[Tensor]]:
     """Log of every row's total weight, (N,), and the weights over j != i that sum to 1, as blocks of rows (n, N).
 
@@ -82,16 +84,20 @@ def pair_weights(
         return softmax_blocks(anchors, keys, temperature, (0,))
     sums, weights = [], []
     for rows, block in similarity_blocks(anchors, keys, ()):
-        block = block.clamp_(min=1e-4).pow_(int(power))  # the released code casts the power to an integer
-        block.diagonal(rows.start).zero_()
-        sums.append(block.sum(1))
-        weights.append(block.div_(sums[-1].unsqueeze(1)))
-    return torch.cat(sums).log_(), weights
+        block.clamp_(min=1e-4).diagonal(rows.start).zero_()
+        # relative to the row's largest: a high power of small cosines alone would vanish
+        largest = block.amax(1, keepdim=True)
+        block = block.div_(largest).pow_(power)
+        block.diagonal(rows.start).zero_()  # 0 to the power of 0 is 1
+        totals = block.sum(1, keepdim=True)
+        sums.append((totals.log() + power * largest.log()).squeeze(1))
+        weights.append(block.div_(totals))
+    return torch.cat(sums), weights
 
 
 @torch.no_grad()
 def attend(
-    anchors: Tensor, keys: Tensor, values: Tensor, temperature: float, power: float | None = None
+    anchors: Tensor, keys: Tensor, values: Tensor, temperature: float, power: int | None = None
 ) -> tuple[Tensor, Tensor]:
     """Log of every row's total weight, (N,), and the weighted means of the values, (N, D); without gradient."""
     sums, weights = pair_weights(anchors, keys, temperature, power)

@@ -19,11 +19,10 @@ from clrepro.objectives._similarity import normalise
 
 
 def redundancy(correlation: Tensor, lam: float) -> Tensor:
-    """sum_k (1 - C_kk)^2 + lam sum_{k != l} C_kl^2 of a (D, D) matrix."""
-    diagonal = correlation.diagonal()
-    # the off-diagonal sum as the whole less the diagonal: no copy of the matrix
-    every = correlation.flatten()
-    return (1 - diagonal).square().sum() + lam * (every.dot(every) - diagonal.square().sum())
+    """sum_k (1 - C_kk)^2 + lam sum_{k != l} C_kl^2 of a (D, D) matrix, whose diagonal is set to 0."""
+    diagonal = correlation.diagonal().clone()
+    others = correlation.fill_diagonal_(0.0).flatten()
+    return (1 - diagonal).square().sum() + lam * others.dot(others)
 
 
 def original(view1: Tensor, view2: Tensor, *, lam: float = 0.0051) -> Tensor:

@@ -43,6 +43,8 @@ def infonce_mixup(
     mixed: int = 1,
 ) -> Tensor:
     """Mean over the anchors of view 1; temperature tau > 0, 0 <= lam < 1, mixed >= 1. Returns a scalar >= 0."""
+    if lam >= 1:
+        raise ValueError(f"infonce_mixup: lam must be below 1, not {lam}: the mixture would be the first vector alone")
     unit1, unit2 = normalise(view1), normalise(view2)
     positives = paired_cosines(unit1, unit2)
     terms = [log_sum_exp(unit1, unit2, temperature)]

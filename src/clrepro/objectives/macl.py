@@ -58,6 +58,8 @@ def macl(
     queue: Tensor | None = None,
 ) -> Tensor:
     """Mean over the anchors; tau0 > 0, alpha >= 0, A0 = alignment_threshold in [-1, 1]. Returns a scalar >= 0."""
+    if queue is not None and negatives == "both":
+        raise ValueError("macl: a queue takes the place of the other view's rows; it goes with negatives='cross'")
     unit1, unit2 = normalise(view1), normalise(view2)
     temperature = adaptive_temperature(unit1, unit2, base_temperature, alpha, alignment_threshold)
     if queue is not None:

@@ -28,7 +28,7 @@ class KeyQueue:
     @torch.no_grad()
     def push(self, keys: Tensor) -> None:
         """Replace the oldest rows by (N, width) new ones."""
-        rows = normalise(gather(keys)).to(self.keys.dtype)[-len(self.keys) :]
+        rows = normalise(gather(keys).to(self.keys.dtype))[-len(self.keys) :]  # half precision overflows in norms
         places = (self.position + torch.arange(len(rows), device=self.keys.device)) % len(self.keys)
         # a copy: the old tensor may be kept for a backward pass that has not run yet
         self.keys = self.keys.index_copy(0, places, rows)
@@ -37,7 +37,7 @@ class KeyQueue:
     @torch.no_grad()
     def nearest(self, view: Tensor) -> Tensor:
         """(N, width): the queue's row with the largest cosine to each row of the view, without gradient."""
-        return self.keys[(normalise(view).to(self.keys.dtype) @ self.keys.T).argmax(1)].to(view.dtype)
+        return self.keys[(normalise(view.to(self.keys.dtype)) @ self.keys.T).argmax(1)].to(view.dtype)
 
     def state_dict(self) -> dict[str, object]:
         return {"keys": self.keys, "position": self.position}

@@ -42,7 +42,7 @@ def written(
     temperature: float | None = 0.05,
     ratio: float | None = 1.50,
     lam: float = 1.0,
-    power: float | None = None,
+    power: int | None = None,
 ) -> Tensor:
     """The paper's mask, positives constant. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
     unit1, unit2 = normalise(view1), normalise(view2)
@@ -59,7 +59,7 @@ def released(
     temperature: float | None = 0.05,
     ratio: float | None = 1.50,
     lam: float = 1.0,
-    power: float | None = None,
+    power: int | None = None,
 ) -> Tensor:
     """The code's mask, positives with gradient. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
     unit1, unit2 = normalise(view1), normalise(view2)

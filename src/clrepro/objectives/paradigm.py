@@ -40,7 +40,7 @@ def written(
     *,
     margin: float | None = 0.30,
     temperature: float = 0.05,
-    power: float | None = None,
+    power: int | None = None,
     ratio: float = 1.0,
 ) -> Tensor:
     """Mean over all anchors of view 1. margin in cosine, tau > 0, power (instead of tau) >= 0. Returns a scalar."""
@@ -61,7 +61,7 @@ def released(
     *,
     margin: float | None = 0.30,
     temperature: float = 0.05,
-    power: float | None = None,
+    power: int | None = None,
     ratio: float = 1.0,
 ) -> Tensor:
     """Sum of both directions. margin in cosine, tau > 0, power (instead of tau) >= 0. Returns a scalar."""

@@ -33,7 +33,8 @@ def decorrelation(view: Tensor, variance: float, covariance: float) -> tuple[Ten
     variances = products.diagonal().clone()
     deviations = (variances + 1e-4).sqrt()
     value = variance / 2 * (1 - deviations).relu().mean()
-    value += covariance * (torch.linalg.vector_norm(products) ** 2 - variances.square().sum()) / width
+    products.diagonal().zero_()
+    value += covariance * torch.linalg.vector_norm(products) ** 2 / width
     # both terms pass through x^T x: the derivative by its entries, then one product back to x
     scale = 1 / (width * (count - 1))
     products.mul_(4 * covariance * scale)

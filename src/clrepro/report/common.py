@@ -20,7 +20,8 @@ table{border-collapse:collapse;font-size:.9rem}
 th,td{padding:.3rem .45rem;white-space:nowrap;border-bottom:1px solid #ddd;text-align:right}
 th:first-child,td:first-child{text-align:left}
 thead tr:last-child th{border-bottom:2px solid #444}th[colspan]{text-align:center}
-table:has(code) th,td:has(code){text-align:left}td:has(code){white-space:normal;max-width:30rem}table+table{margin-top:1.5rem}
+table:has(code) th,td:has(code){text-align:left}td:has(code){white-space:normal;max-width:30rem}
+table+table{margin-top:1.5rem}
 td span{color:#555;font-size:.85em}td small{color:#666;display:block}td.hole{color:#767676}"""
 
 

@@ -43,21 +43,24 @@ def matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def frame(figure: Figure) -> pd.DataFrame:
-    """series, backbone, the varied parameters, seed, step, statistic, value, and bin if there are histograms.
+def frame(catalogue: Catalogue, figure: Figure) -> pd.DataFrame:
+    """series, backbone, the varied parameters, seed, step, statistic, value, note, and bin if there are histograms.
 
-    A varied parameter has its value in every series whose objective has it; empty: it has none, or it is off.
+    A varied parameter has its value in every series whose objective has it; empty: it has none, or it is off. A
+    note says that a run was trained by older code.
     """
-    columns = ["series", "backbone", *figure.varied, "seed", "step", "statistic", "bin", "value"]
+    columns = ["series", "backbone", *figure.varied, "seed", "step", "statistic", "bin", "value", "note"]
     lines = []
     for point in figure.points:
         for run in point.runs:
             settings = {**run.recipe.model_dump(), **run.params}
             place = [point.series, point.backbone, *(settings.get(name) for name in figure.varied)]
             place.append(run.seed if run.objective else None)
+            stale = run.objective and catalogue.is_stale(run, read_json(run.record))
+            note = "stale: trained by older code" if stale else ""
             for step, statistic, middle, value in rows_of(run, figure):
                 rounded = None if middle is None else round(middle, 6)
-                lines.append([*place, step, statistic, rounded, float(f"{value:.7g}")])
+                lines.append([*place, step, statistic, rounded, float(f"{value:.7g}"), note])
     table = pd.DataFrame(lines, columns=columns).astype({"seed": "Int64"})
     return table if figure.histograms else table.drop(columns="bin")
 
@@ -67,5 +70,5 @@ def write(catalogue: Catalogue, name: str) -> Path:
     figure = catalogue.figure(name)
     file = catalogue.figure_file(figure)
     file.parent.mkdir(parents=True, exist_ok=True)
-    frame(figure).to_csv(file, index=False, lineterminator="\n")
+    frame(catalogue, figure).to_csv(file, index=False, lineterminator="\n")
     return file

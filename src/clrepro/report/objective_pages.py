@@ -30,23 +30,37 @@ PARAMETERS = {
     "alignment_threshold": "A0: the alignment at which the temperature is tau0, in [-1, 1]",
     "reweight": "whether anchors are weighted by 1 / (1 - P)",
     "negatives": "cross: the other view's rows, N anchors; both: the rows of both views, 2N anchors",
-    "sigma": "width of the positive's weight (DCLW), > 0; null: no weight",
+    "sigma": "width of the positive's weight (DCLW), > 0",
     "angle": "u: added to the positive's angle, radians",
-    "margin": "m: the lead over the hardest negative, in cosine, at which an anchor is done; null: none ever is",
+    "margin": "m: the lead over the hardest negative, in cosine, at which an anchor is done",
     "met.margin": "m: the lead over the nearest negative, in distance, at which an anchor is done",
     "mat.margin": "m: the lead over the nearest negative, in radians, at which an anchor is done",
-    "lam": "lambda: the weight of the second part, >= 0",
+    "lam": "lambda: the weight against the alignment, >= 0",
+    "align_uniform.lam": "lambda: the share of uniformity, 0 to 1",
+    "barlow_twins.lam": "lambda: the weight of the off-diagonal entries, >= 0",
+    "vicreg.lam": "lambda: the weight of the covariances, >= 0",
+    "modified_barlow_twins.lam": "lambda: the weight of the negatives and, with a ratio, of the positives, >= 0",
+    "modified_vicreg.lam": "lambda: the weight of the negatives and, with a ratio, of the positives, >= 0",
+    "oar.lam": "lambda: the weight of the pull to the anchors, >= 0",
     "infonce_mixup.lam": "lambda: the share of the first vector in a mixture, 0 <= lambda < 1",
     "t": "sharpness of the Gaussian potential, > 0",
     "kind": "positive: negatives mixed with the positive; negatives: hard negatives with each other",
     "mixed": "number of mixed negatives of an anchor (kind negatives), >= 1",
-    "power": "weights max(s, 1e-4)^power in place of the softmax, cast to a whole number; null: softmax",
-    "ratio": "r: the positive's coefficient against the negatives' sum; null: as before the modification",
+    "power": "weights max(s, 1e-4)^power in place of the softmax",
+    "ratio": "r: the positive's coefficient against the negatives' sum",
     "invariance": "weight of the distance between the views, >= 0",
     "variance": "weight of the variance hinge, >= 0",
     "covariance": "weight of the off-diagonal covariances, >= 0",
-    "base_variant": "its variant; null: its default",
+    "base_variant": "its variant",
     "base": "the objective that the anchors are added to; its own parameters are passed beside",
+}
+NULL = {
+    "margin": "no anchor is ever done",
+    "temperature": "the weights before the modification",
+    "ratio": "as before the modification",
+    "power": "the softmax",
+    "sigma": "no weight",
+    "base_variant": "its default",
 }
 STATE = {
     "queue": "(K, D), optional: keys of earlier batches, in place of the batch's other rows as negatives",
@@ -125,7 +139,8 @@ def meaning(name: str, key: str) -> str:
     found = PARAMETERS.get(f"{name}.{key}") or PARAMETERS.get(key)
     if found is None:
         raise UserError(f"{source(name)}: the parameter '{key}' has no line in PARAMETERS of {Path(__file__).name}")
-    return found
+    nullable = any(type(None) in parameters[key].kinds for parameters in signatures(name).values() if key in parameters)
+    return f"{found}; null: {NULL[key]}" if nullable else found
 
 
 def sentence(text: str) -> str:
@@ -148,9 +163,10 @@ def overview() -> str:
     parts = [
         "# Objectives",
         "Generated from `src/clrepro/objectives/` by `make docs`; do not edit.",
-        "Every objective is a pure function of two views, checked against an independent NumPy oracle, the released "
-        "codes' own numbers, and the gradient of one process against two and four. `clrepro objectives NAME` prints a "
-        "page in the terminal. To add yours: [add-your-objective.md](../add-your-objective.md). How fast they are: "
+        "Every objective is a pure function of two views, checked against an independent NumPy oracle and, where "
+        "a code was released, its own numbers; two and four processes have the gradient of one. "
+        "`clrepro objectives NAME` prints a page in the terminal. To add yours: "
+        "[add-your-objective.md](../add-your-objective.md). How fast they are: "
         "[benchmarks](../benchmarks/objectives.md).",
     ]
     lines = ["| objective | what it is | negatives | choose it for | variants |", "|---|---|---|---|---|"]

@@ -34,6 +34,7 @@ class Workload(Protocol):
     model: nn.Module
     steps: int
     batch_size: int
+    smallest_batch: int  # the last one of an epoch may be smaller
 
     def views(
         self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1
@@ -104,6 +105,11 @@ def fit(
     group = Processes(accelerator)
     if workload.batch_size % group.count:
         raise UserError(f"batch_size {workload.batch_size} cannot be shared equally by {group.count} processes")
+    if workload.smallest_batch < group.count:
+        raise UserError(
+            f"the last batch of an epoch has {workload.smallest_batch} examples for {group.count} processes; change "
+            "`sentence.training.batch_size`, or use fewer processes"
+        )
     total, keep_every = workload.steps, settings.get("checkpoint_every")
     trained = [parameter for parameter in workload.model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(

@@ -155,8 +155,10 @@ class Probes:
             for kind, values in (("cosine", cosines), ("angle", statistics.angles(cosines))):
                 summary[f"{side}_{kind}_mean"] = float(values.mean())
                 summary[f"{side}_{kind}_std"] = float(values.std(correction=0))
-            histogram = statistics.within_cosines(torch.cat(views)) if side == "negative" else cosines
-            self.add_histogram(step, f"heldout_{side}_cosine", histogram, -1.0, 1.0, COSINE_BINS)
+            if side == "positive":
+                self.add_histogram(step, "heldout_positive_cosine", cosines, -1.0, 1.0, COSINE_BINS)
+        within = statistics.within_cosines(torch.cat(views))  # the negatives that li2024's figure 5 shows
+        self.add_histogram(step, "heldout_within_cosine", within, -1.0, 1.0, COSINE_BINS)
         active = pooled.pop("active")
         summary["active_share"] = float(active.mean())
         for lam in LAMBDAS:

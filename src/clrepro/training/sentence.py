@@ -40,6 +40,7 @@ class SentenceWorkload:
         self.head_at_selection = settings["head_at_selection"]
         # a last batch of a single sentence has no negatives and is left out
         self.steps_per_epoch = math.ceil(len(self.rows) / self.batch_size) - (len(self.rows) % self.batch_size == 1)
+        self.smallest_batch = min(self.batch_size, len(self.rows) - (self.steps_per_epoch - 1) * self.batch_size)
         self.steps = max(1, math.ceil(settings["epochs"] * self.steps_per_epoch))
         self.epoch, self.order = -1, None
         self.pairs = {
@@ -62,11 +63,6 @@ class SentenceWorkload:
         self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1
     ) -> tuple[Tensor, Tensor]:
         rows = np.array_split(self.order_of(step), parts)[part]
-        if not len(rows):
-            raise UserError(
-                f"the last batch of an epoch has fewer sentences than there are processes ({parts}); use another "
-                "`sentence.training.batch_size` or fewer processes"
-            )
         return self.two_views(model, rows, device, with_head=True)
 
     def two_views(
