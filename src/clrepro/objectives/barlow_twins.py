@@ -15,7 +15,7 @@ Cites: zbontar2021, li2024.
 import torch
 from torch import Tensor
 
-from clrepro.objectives._similarity import normalise
+from clrepro.objectives._similarity import normalise, with_gradients
 
 
 def redundancy(correlation: Tensor, lam: float) -> Tensor:
@@ -25,10 +25,33 @@ def redundancy(correlation: Tensor, lam: float) -> Tensor:
     return (1 - diagonal).square().sum() + lam * others.dot(others)
 
 
+def standardised(view: Tensor) -> tuple[Tensor, Tensor]:
+    """Columns of mean 0 and variance 1 over the batch, (N, D), and their deviations, (D,); biased, eps 1e-5."""
+    variance, mean = torch.var_mean(view, 0, correction=0)
+    deviation = (variance + 1e-5).sqrt()
+    return (view - mean).div_(deviation), deviation
+
+
 def original(view1: Tensor, view2: Tensor, *, lam: float = 0.0051) -> Tensor:
     """Raw views, standardised by the batch (biased variance, eps 1e-5); lam >= 0. Returns a scalar >= 0."""
-    standard = [torch.nn.functional.batch_norm(view, None, None, training=True) for view in (view1, view2)]
-    return redundancy(standard[0].T @ standard[1] / len(view1), lam)
+    count = len(view1)
+    with torch.no_grad():
+        (columns1, deviation1), (columns2, deviation2) = standardised(view1), standardised(view2)
+        correlation = columns1.T @ columns2 / count
+        diagonal = correlation.diagonal().clone()
+        value = redundancy(correlation, lam)
+        # the gradient by C, and its products with C: what standardising takes from the columns' gradients
+        own = -2 * (1 - diagonal)
+        squares = correlation.square()
+        radial1, radial2 = (2 * lam * squares.sum(side) + own * diagonal for side in (1, 0))
+        slope = correlation.mul_(2 * lam)
+        slope.diagonal().copy_(own)
+        gradient1 = (columns2 @ slope.T).addcmul_(columns1, radial1, value=-1).div_(count * deviation1)
+        # in place of view 1's columns, which nothing needs after their own block
+        gradient2 = columns1
+        for rows, others in zip(gradient2.split(256), columns2.split(256), strict=True):
+            rows.copy_((rows @ slope).addcmul_(others, radial2, value=-1).div_(count * deviation2))
+    return with_gradients(value, (view1, gradient1), (view2, gradient2))
 
 
 def written(view1: Tensor, view2: Tensor, *, lam: float = 30.0) -> Tensor:
