@@ -83,11 +83,15 @@ def test_development_statistics_tell_the_written_threshold_from_the_released_one
     assert measured["contrastive_loss"] == pytest.approx(
         -np.mean(np.log(exponentials.diagonal() / exponentials.sum(1)))
     )
+    # the angle program takes pairs of 4 and more: 75, of which the first 64 make a batch
+    angle = np.arccos(unit(first[:64]) @ unit(second[:64]).T - 1e-5)
+    assert measured["positive_angle_mean"] == pytest.approx(angle.diagonal().mean())
+    assert measured["negative_angle_mean"] == pytest.approx(angle[~np.eye(64, dtype=bool)].mean())
     few = statistics.development_statistics(*map(torch.from_numpy, (first[60:], second[60:], gold[60:])))
     assert math.isfinite(few["contrastive_loss"])  # 10 pairs above 4
     none = statistics.development_statistics(*map(torch.from_numpy, (first[75:], second[75:], gold[75:])))
     assert [name for name, value in none.items() if math.isnan(value)] == [
-        "alignment", "alignment_released", "contrastive_loss",
+        "alignment", "alignment_released", "contrastive_loss", "positive_angle_mean", "negative_angle_mean",
     ]  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def development_statistics(first: Tensor, second: Tensor, gold: Tensor) -> dict[
     alignment: pairs with gold > 4, as the paper says; alignment_released: labels cut to integers before the
     comparison, so that only pairs of exactly 5 count; uniformity: t = 2, all sentences of both columns together;
     contrastive_loss: tau = 0.05, pairs with gold > 4 in batches of 64, the last partial one dropped; fewer than 64
-    such pairs make one batch. A statistic without pairs is NaN.
+    such pairs make one batch. Angles: see development_angles. A statistic without pairs is NaN.
     """
     close, five = gold > CLOSE, gold.trunc() > CLOSE
     size = development_batch(gold)
@@ -88,6 +88,28 @@ def development_statistics(first: Tensor, second: Tensor, gold: Tensor) -> dict[
         "alignment_released": alignment(first[five], second[five]),
         "uniformity": uniformity(torch.cat([first, second])),
         "contrastive_loss": contrastive_loss(first[close], second[close], 0.05, size) if size > 1 else math.nan,
+        **development_angles(first, second, gold),
+    }
+
+
+def development_angles(first: Tensor, second: Tensor, gold: Tensor) -> dict[str, float]:
+    """Mean angle of a pair, and to the second sentences of the other pairs of its batch, in radians.
+
+    nie2023's released program: pairs whose gold, cut to an integer, is over 3.5; batches of 64, the last partial one
+    dropped (fewer than 64 such pairs make one batch); arccos(s - 1e-5).
+    """
+    chosen = gold.trunc() > 3.5
+    first, second = first[chosen], second[chosen]
+    size = min(64, len(first))
+    positive, negative = [], []
+    for start in range(0, len(first) - size + 1, size) if size > 1 else ():
+        batch = slice(start, start + size)
+        pairs = pair_cosines(first[batch], second[batch])
+        for found, cosines in zip((positive, negative), pairs, strict=True):
+            found.append(angles(cosines - 1e-5).mean())
+    return {
+        f"{side}_angle_mean": float(torch.stack(found).mean()) if found else math.nan
+        for side, found in (("positive", positive), ("negative", negative))
     }
 
 
