@@ -28,6 +28,8 @@ SMALL = {
     },
 }
 
+UNFILLED = ("arc", "mMHE", "mMHS", "mB", "mV")  # rows of the small table that the tests leave without an experiment
+
 
 class Checkout:
     """A copy of the workflow and the library, run by its own Snakemake process."""
@@ -72,6 +74,8 @@ class Checkout:
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
     folder = Checkout(tmp_path_factory.mktemp("checkout"))
+    for row in UNFILLED:
+        folder.edit("papers/li2024/experiments.yaml", f"\n      {row}: {{run: {row}}}\n", "\n")
     folder.snakemake()
     return folder
 
@@ -95,8 +99,10 @@ def test_every_cell_whose_objective_is_here_is_filled(checkout):
     assert list(table.columns[:9]) == [
         "row", "column", "metric", "published", "ours", "ours_std", "seeds", "difference", "verdict"
     ]  # fmt: skip
-    here = table[(table["column"] == "BERT_base") & (table["row"] != "Pretrained")]
-    assert len(here) == 2 * 8
+    unfilled = table["row"].isin(UNFILLED)
+    assert set(table.loc[unfilled, "note"]) == {"no experiment fills this row yet"}
+    here = table[(table["column"] == "BERT_base") & (table["row"] != "Pretrained") & ~unfilled]
+    assert len(here) == 2 * 3
     assert here["ours"].notna().all()
     assert set(here["seeds"]) == {2}
     assert set(here["verdict"]) == {"not comparable"}
@@ -162,7 +168,7 @@ def test_one_more_seed_trains_only_that_seed(checkout):
     old = {file: file.read_bytes() for file in (checkout.folder / "state/demo").glob("*/record.json")}
     checkout.snakemake("li2024_table_3_v1", config="seeds.yaml")
     new = set((checkout.folder / "state/demo").iterdir()) - states
-    assert len(new) == 8  # the table's objectives
+    assert len(new) == 3  # info, mpt and met
     assert all("-seed3-" in path.name for path in new)
     assert all(file.read_bytes() == content for file, content in old.items())
 
