@@ -25,32 +25,29 @@ def redundancy(correlation: Tensor, lam: float) -> Tensor:
     return (1 - diagonal).square().sum() + lam * others.dot(others)
 
 
-def standardised(view: Tensor) -> tuple[Tensor, Tensor]:
-    """Columns of mean 0 and variance 1 over the batch, (N, D), and their deviations, (D,); biased, eps 1e-5."""
-    variance, mean = torch.var_mean(view, 0, correction=0)
-    deviation = (variance + 1e-5).sqrt()
-    return (view - mean).div_(deviation), deviation
-
-
 def original(view1: Tensor, view2: Tensor, *, lam: float = 0.0051) -> Tensor:
     """Raw views, standardised by the batch (biased variance, eps 1e-5); lam >= 0. Returns a scalar >= 0."""
     count = len(view1)
     with torch.no_grad():
-        (columns1, deviation1), (columns2, deviation2) = standardised(view1), standardised(view2)
+        # columns of mean 0 and variance 1, (N, D), and the inverse deviations, (D,)
+        (columns1, _, inverse1), (columns2, _, inverse2) = (
+            torch.native_batch_norm(view, None, None, None, None, True, 0.0, 1e-5) for view in (view1, view2)
+        )
         correlation = columns1.T @ columns2 / count
         diagonal = correlation.diagonal().clone()
         value = redundancy(correlation, lam)
-        # the gradient by C, and its products with C: what standardising takes from the columns' gradients
+        # the gradient by C, and its products with C, which standardising takes from the columns' gradients
         own = -2 * (1 - diagonal)
         squares = correlation.square()
         radial1, radial2 = (2 * lam * squares.sum(side) + own * diagonal for side in (1, 0))
         slope = correlation.mul_(2 * lam)
         slope.diagonal().copy_(own)
-        gradient1 = (columns2 @ slope.T).addcmul_(columns1, radial1, value=-1).div_(count * deviation1)
+        scale1, scale2 = inverse1 / count, inverse2 / count
+        gradient1 = (columns2 @ (slope.T * scale1)).addcmul_(columns1, -radial1 * scale1)
         # in place of view 1's columns, which nothing needs after their own block
-        gradient2 = columns1
-        for rows, others in zip(gradient2.split(256), columns2.split(256), strict=True):
-            rows.copy_((rows @ slope).addcmul_(others, radial2, value=-1).div_(count * deviation2))
+        gradient2, slope, radial2 = columns1, slope * scale2, -radial2 * scale2
+        for rows, others in zip(gradient2.split(512), columns2.split(512), strict=True):
+            torch.addcmul(rows @ slope, others, radial2, out=rows)
     return with_gradients(value, (view1, gradient1), (view2, gradient2))
 
 
