@@ -87,12 +87,20 @@ def loss_and_gradients(objective, *views, **state):
     return loss, [np.zeros(view.shape) if view.grad is None else view.grad.numpy() for view in inputs]
 
 
+def oracle_of(name, variant):
+    if (name, variant) not in ORACLES:
+        pytest.fail(
+            f"('{name}', '{variant}') has no oracle: write one and enter it in ORACLES of tests/oracles/__init__.py"
+        )
+    return ORACLES[name, variant]
+
+
 def assert_equals_oracle(name, variant, params, views, **state):
     objective = objectives.make(name, variant, **params)
     loss, gradients = loss_and_gradients(
         objective, *views, **{key: torch.as_tensor(value) for key, value in state.items()}
     )
-    oracle = partial(ORACLES[name, variant], **objective.params, **state)
+    oracle = partial(oracle_of(name, variant), **objective.params, **state)
     assert loss.dtype == torch.float64
     assert loss.item() == pytest.approx(oracle(*views), rel=1e-9, abs=1e-10)
     # what the equation detaches stays where it is while the live views move
@@ -102,8 +110,9 @@ def assert_equals_oracle(name, variant, params, views, **state):
 
 
 def test_every_variant_has_an_oracle_and_a_documented_function():
-    assert set(EVERY) == set(ORACLES)
+    assert set(ORACLES) <= set(EVERY)
     for name, variant in EVERY:
+        oracle_of(name, variant)
         module = importlib.import_module(f"clrepro.objectives.{name}")
         assert "Siblings:" in module.__doc__
         assert "20" in module.__doc__, "the source, with its year"

@@ -9,7 +9,7 @@ import typer
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue, cost
 from clrepro.errors import Interrupted, UserError, unknown
-from clrepro.paths import ROOT
+from clrepro.paths import ROOT, read_json
 
 app = typer.Typer(
     help="Contrastive-learning papers, reproduced. The workflow itself is run by `snakemake --cores all`.",
@@ -118,6 +118,7 @@ def train(
     every batch, negatives and gradients are those of the whole batch.
     """
     from clrepro import stages
+    from clrepro.ledger.cells import score
 
     config = configuration.load(scale, configfile)
     catalogue = Catalogue(config.model_copy(update={"mirror": mirror} if mirror else {}))
@@ -153,6 +154,10 @@ def train(
         stages.transfer(catalogue, runs)
         for run in runs:
             (run.folder / "embeddings.npz").unlink()
+            found = {kind: read_json(run.folder / f"{kind}.json")["rows"] for kind in ("sts", "transfer")}
+            sts, accuracy = (score(f"{kind}/Avg", found) for kind in found)
+            seed_text = f" seed {run.seed}" if run.objective else ""
+            print(f"{run.backbone.key} {run.group}{seed_text}: STS {sts:.2f}, transfer {accuracy:.2f} ({run.folder})")
 
 
 @app.command()
