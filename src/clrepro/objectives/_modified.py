@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from clrepro.objectives._pairs import attend, hardest
-from clrepro.objectives._similarity import paired_cosines
+from clrepro.objectives._similarity import normalise, paired_cosines
 from clrepro.objectives.paradigm import dissipation
 
 
@@ -28,6 +28,19 @@ def active_within(unit1: Tensor, unit2: Tensor, margin: float | None) -> tuple[T
 def stop(unit: Tensor, active: Tensor) -> Tensor:
     """The rows, inactive ones without gradient: they still act as constants for the others."""
     return torch.where(active.unsqueeze(1), unit, unit.detach())
+
+
+def anchors_and_partners(
+    view1: Tensor, view2: Tensor, margin: float | None, as_written: bool
+) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """For both views: unit rows; the same, inactive anchors stopped; and the anchors' positives.
+
+    As written: the paper's masks, positives constant. As released: the code's masks, positives with gradient.
+    """
+    unit1, unit2 = normalise(view1), normalise(view2)
+    active1, active2 = (active_across if as_written else active_within)(unit1, unit2, margin)
+    live1, live2 = stop(unit1, active1), stop(unit2, active2)
+    return (unit1, unit2), (live1, live2), (unit2.detach(), unit1.detach()) if as_written else (live2, live1)
 
 
 @torch.no_grad()

@@ -20,18 +20,16 @@ Cites: li2024.
 
 from torch import Tensor
 
-from clrepro.objectives._modified import active_across, active_within, stop, surrogate
-from clrepro.objectives._similarity import normalise
+from clrepro.objectives._modified import anchors_and_partners, surrogate
 from clrepro.objectives.barlow_twins import positive_weights
 
 
-def both_directions(unit1, unit2, partners, active, lam, **settings) -> Tensor:
-    """mB(h, h') + mB(h', h); partners: the positives of view 1's and of view 2's anchors."""
-    count = len(unit1)
-    plain = positive_weights((unit1.detach() * unit2.detach()).mean(0), count, lam)
-    first = surrogate(stop(unit1, active[0]), partners[0], unit1.detach(), unit2.detach(), plain, lam=lam, **settings)
-    second = surrogate(stop(unit2, active[1]), partners[1], unit2.detach(), unit1.detach(), plain, lam=lam, **settings)
-    return first + second
+def both_directions(unit, live, partners, lam: float, **settings) -> Tensor:
+    """mB(h, h') + mB(h', h); of each pair the first belongs to view 1's anchors."""
+    keys1, keys2 = unit[0].detach(), unit[1].detach()
+    plain = positive_weights((keys1 * keys2).mean(0), len(keys1), lam)
+    first = surrogate(live[0], partners[0], keys1, keys2, plain, lam=lam, **settings)
+    return first + surrogate(live[1], partners[1], keys2, keys1, plain, lam=lam, **settings)
 
 
 def written(
@@ -45,10 +43,8 @@ def written(
     power: int | None = None,
 ) -> Tensor:
     """The paper's mask, positives constant. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
-    unit1, unit2 = normalise(view1), normalise(view2)
-    active = active_across(unit1, unit2, margin)
-    partners = unit2.detach(), unit1.detach()
-    return both_directions(unit1, unit2, partners, active, lam, temperature=temperature, power=power, ratio=ratio)
+    parts = anchors_and_partners(view1, view2, margin, as_written=True)
+    return both_directions(*parts, lam, temperature=temperature, power=power, ratio=ratio)
 
 
 def released(
@@ -62,10 +58,8 @@ def released(
     power: int | None = None,
 ) -> Tensor:
     """The code's mask, positives with gradient. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
-    unit1, unit2 = normalise(view1), normalise(view2)
-    active = active_within(unit1, unit2, margin)
-    partners = stop(unit2, active[1]), stop(unit1, active[0])
-    return both_directions(unit1, unit2, partners, active, lam, temperature=temperature, power=power, ratio=ratio)
+    parts = anchors_and_partners(view1, view2, margin, as_written=False)
+    return both_directions(*parts, lam, temperature=temperature, power=power, ratio=ratio)
 
 
 VARIANTS = {"released": released, "written": written}

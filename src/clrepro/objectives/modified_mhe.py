@@ -23,9 +23,9 @@ import math
 
 from torch import Tensor
 
-from clrepro.objectives._modified import active_across, active_within, stop
+from clrepro.objectives._modified import anchors_and_partners
 from clrepro.objectives._pairs import energy_and_shares
-from clrepro.objectives._similarity import normalise, paired_squares, with_gradient_of
+from clrepro.objectives._similarity import paired_squares, with_gradient_of
 
 
 def energies(live1: Tensor, live2: Tensor, temperature: float | None, lam: float) -> tuple[Tensor, Tensor, Tensor]:
@@ -47,11 +47,9 @@ def written(
     lam: float = 1.0,
 ) -> Tensor:
     """The paper's mask, partners constant. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
-    unit1, unit2 = normalise(view1), normalise(view2)
-    active1, active2 = active_across(unit1, unit2, margin)
-    live1, live2 = stop(unit1, active1), stop(unit2, active2)
+    _, (live1, live2), partners = anchors_and_partners(view1, view2, margin, as_written=True)
     energy, coefficients1, coefficients2 = energies(live1, live2, temperature, lam)
-    squares1, squares2 = paired_squares(live1, unit2.detach()), paired_squares(live2, unit1.detach())
+    squares1, squares2 = paired_squares(live1, partners[0]), paired_squares(live2, partners[1])
     if temperature is None and ratio is None:
         return energy + with_gradient_of(squares1.mean(), squares1.mean() + squares2.mean())
     factor = 0.5 if ratio is None else ratio / 2
@@ -68,9 +66,7 @@ def released(
     lam: float = 1.0,
 ) -> Tensor:
     """The code's mask, partners with gradient. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
-    unit1, unit2 = normalise(view1), normalise(view2)
-    active1, active2 = active_within(unit1, unit2, margin)
-    live1, live2 = stop(unit1, active1), stop(unit2, active2)
+    _, (live1, live2), _ = anchors_and_partners(view1, view2, margin, as_written=False)
     energy, coefficients1, coefficients2 = energies(live1, live2, temperature, lam)
     squares = paired_squares(live1, live2)
     if temperature is None and ratio is None:

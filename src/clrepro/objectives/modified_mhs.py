@@ -20,9 +20,9 @@ Cites: li2024.
 
 from torch import Tensor
 
-from clrepro.objectives._modified import active_across, active_within, stop
+from clrepro.objectives._modified import anchors_and_partners
 from clrepro.objectives._pairs import hardest
-from clrepro.objectives._similarity import normalise, paired_distances, paired_squares, with_gradient_of
+from clrepro.objectives._similarity import paired_distances, paired_squares, with_gradient_of
 from clrepro.objectives.mhs import separations
 
 
@@ -30,13 +30,11 @@ def written(
     view1: Tensor, view2: Tensor, *, margin: float | None = 0.30, ratio: float | None = 1.75, lam: float = 1.0
 ) -> Tensor:
     """The paper's mask, partners constant. margin in cosine, ratio r, lam >= 0. Returns a scalar."""
-    unit1, unit2 = normalise(view1), normalise(view2)
-    active1, active2 = active_across(unit1, unit2, margin)
-    live1, live2 = stop(unit1, active1), stop(unit2, active2)
+    (unit1, unit2), (live1, live2), partners = anchors_and_partners(view1, view2, margin, as_written=True)
     gaps1, gaps2 = (
         paired_distances(live, unit.detach()[hardest(unit, unit)]) for live, unit in ((live1, unit1), (live2, unit2))
     )
-    squares1, squares2 = paired_squares(live1, unit2.detach()), paired_squares(live2, unit1.detach())
+    squares1, squares2 = paired_squares(live1, partners[0]), paired_squares(live2, partners[1])
     spread = lam * (gaps1.mean() + gaps2.mean())
     if ratio is None:
         return with_gradient_of(squares1.mean(), squares1.mean() + squares2.mean()) - spread
@@ -48,9 +46,7 @@ def released(
     view1: Tensor, view2: Tensor, *, margin: float | None = 0.30, ratio: float | None = 1.75, lam: float = 1.0
 ) -> Tensor:
     """The code's mask, partners with gradient. margin in cosine, ratio r, lam >= 0. Returns a scalar."""
-    unit1, unit2 = normalise(view1), normalise(view2)
-    active1, active2 = active_within(unit1, unit2, margin)
-    live1, live2 = stop(unit1, active1), stop(unit2, active2)
+    (unit1, unit2), (live1, live2), _ = anchors_and_partners(view1, view2, margin, as_written=False)
     gaps1, gaps2 = separations(live1, unit2), separations(live2, unit1)
     squares = paired_squares(live1, live2)
     spread = lam * (gaps1.mean() + gaps2.mean())

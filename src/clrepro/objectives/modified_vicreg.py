@@ -18,15 +18,15 @@ Cites: li2024.
 
 from torch import Tensor
 
-from clrepro.objectives._modified import active_across, active_within, stop, surrogate
-from clrepro.objectives._similarity import normalise
+from clrepro.objectives._modified import anchors_and_partners, surrogate
 
 
-def both_directions(unit1, unit2, partners, active, **settings) -> Tensor:
-    """mV(h, h') + mV(h', h); partners: the positives of view 1's and of view 2's anchors."""
-    keys1, keys2, plain = unit1.detach(), unit2.detach(), 2 / len(unit1)
-    first = surrogate(stop(unit1, active[0]), partners[0], keys1, keys1, plain, **settings)
-    return first + surrogate(stop(unit2, active[1]), partners[1], keys2, keys2, plain, **settings)
+def both_directions(unit, live, partners, lam: float, **settings) -> Tensor:
+    """mV(h, h') + mV(h', h); of each pair the first belongs to view 1's anchors."""
+    keys1, keys2 = unit[0].detach(), unit[1].detach()
+    plain = 2 / len(keys1)
+    first = surrogate(live[0], partners[0], keys1, keys1, plain, lam=lam, **settings)
+    return first + surrogate(live[1], partners[1], keys2, keys2, plain, lam=lam, **settings)
 
 
 def written(
@@ -40,10 +40,8 @@ def written(
     power: int | None = None,
 ) -> Tensor:
     """The paper's mask, positives constant. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
-    unit1, unit2 = normalise(view1), normalise(view2)
-    active = active_across(unit1, unit2, margin)
-    partners = unit2.detach(), unit1.detach()
-    return both_directions(unit1, unit2, partners, active, temperature=temperature, power=power, ratio=ratio, lam=lam)
+    parts = anchors_and_partners(view1, view2, margin, as_written=True)
+    return both_directions(*parts, lam, temperature=temperature, power=power, ratio=ratio)
 
 
 def released(
@@ -57,10 +55,8 @@ def released(
     power: int | None = None,
 ) -> Tensor:
     """The code's mask, positives with gradient. margin in cosine, tau > 0, ratio r, lam >= 0. Returns a scalar."""
-    unit1, unit2 = normalise(view1), normalise(view2)
-    active = active_within(unit1, unit2, margin)
-    partners = stop(unit2, active[1]), stop(unit1, active[0])
-    return both_directions(unit1, unit2, partners, active, temperature=temperature, power=power, ratio=ratio, lam=lam)
+    parts = anchors_and_partners(view1, view2, margin, as_written=False)
+    return both_directions(*parts, lam, temperature=temperature, power=power, ratio=ratio)
 
 
 VARIANTS = {"released": released, "written": written}
