@@ -180,6 +180,59 @@ def objectives(
                 print(f"{known:<22}{variant:<18}{defaults}")
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def xray(
+    context: typer.Context,
+    loss: Annotated[str, typer.Argument(help="an objective's name, or file.py:Name or package.module:Name of a loss")],
+    variant: Annotated[str | None, typer.Option(help="written, released, ... of the library's objectives")] = None,
+    out: Annotated[Path, typer.Option(help="folder for the picture and its numbers")] = Path("results/xray"),
+) -> None:
+    """Show what the gradient of a loss does: dissipation, weight, ratio, and what is none of them.
+
+    Further options are the loss's own parameters, as in: clrepro xray my_loss.py:MyLoss --temperature 0.05
+
+    A loss is a class or a function, called as loss(view1, view2) with (N, D) tensors. The command prints a verdict and
+    writes a figure (SVG, PNG) and its numbers (csv), in seconds.
+    """
+    import torch
+    from tqdm import tqdm
+
+    from clrepro.xray.picture import write
+    from clrepro.xray.picture import xray as examine
+    from clrepro.xray.subject import subject
+
+    torch.set_num_threads(1)  # the matrices are small: threads would wait for each other
+    given = own_parameters(context.args)
+    chosen = subject(loss, variant, given)
+    result = examine(chosen, lambda batches: tqdm(batches, desc="batches", leave=False, disable=None))
+    print(result.title)
+    for sentence in result.verdict:
+        print(f"  {sentence}")
+    label = "-".join(filter(None, [chosen.name, chosen.variant, *(f"{key}={value}" for key, value in given.items())]))
+    print(f"figure: {', '.join(str(file) for file in write(result, out / label))}")
+
+
+def own_parameters(words: list[str]) -> dict[str, float | int | bool | str | None]:
+    """{name: value} from the words ``--name value`` or ``--name=value``, numbers, true, false and none being such."""
+    found = {}
+    rest = [part for word in words for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    while rest:
+        key = rest.pop(0)
+        if not key.startswith("--") or not rest or rest[0].startswith("--"):
+            raise UserError(f"'{key}' is no parameter of a loss: write --name value")
+        found[key[2:].replace("-", "_")] = own_value(rest.pop(0))
+    return found
+
+
+def own_value(word: str) -> float | int | bool | str | None:
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None, "null": None}.get(word.lower(), word)
+
+
 @app.command()
 def sources() -> None:
     """List the data sources: size, licence, checksum, url and place in the mirror."""

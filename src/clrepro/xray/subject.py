@@ -1,0 +1,162 @@
+"""What is x-rayed: an objective of the library, or a loss of anyone's own, with its parameters."""
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from clrepro.errors import UserError, unknown
+from clrepro.objectives import default_variant, make, names, resolve, signatures
+
+TEMPERATURE_NAMES = ("temperature", "base_temperature")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A loss by name: build(**params) makes it, callable as ``objective(view1, view2)``."""
+
+    name: str
+    variant: str | None
+    params: Mapping[str, Any]
+    build: Callable[..., Callable]
+
+    @property
+    def temperature(self) -> str | None:
+        """The name of the parameter that is its temperature, if it has one that is on."""
+        return next((name for name in TEMPERATURE_NAMES if self.params.get(name) is not None), None)
+
+    @property
+    def title(self) -> str:
+        settings = ", ".join(
+            f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in self.params.items()
+        )
+        return " ".join(filter(None, [self.name, self.variant and f"[{self.variant}]", settings]))
+
+    def objective(self, **changes: Any) -> Callable:
+        """The loss with these parameters changed."""
+        return partial(_call, self.build(**{**self.params, **changes}), self.name)
+
+
+def _call(loss: Callable, name: str, view1: Tensor, view2: Tensor) -> Tensor:
+    """The loss on float64 views; on float32 ones where it knows no other. Its random numbers are always the same."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        try:
+            return loss(view1, view2)
+        except UserError:
+            raise
+        except (RuntimeError, TypeError) as failure:
+            if "dtype" in str(failure) or "Double" in str(failure):
+                return loss(view1.float(), view2.float())
+            raise _refused(name, view1, failure) from failure
+        except Exception as failure:
+            raise _refused(name, view1, failure) from failure
+
+
+def _refused(name: str, view: Tensor, failure: Exception) -> UserError:
+    return UserError(
+        f"{name} failed on two views of shape {tuple(view.shape)}: {type(failure).__name__}: {failure}. It is called "
+        "as loss(view1, view2) with (N, D) tensors, row i of both being views of example i"
+    )
+
+
+def subject(spec: str, variant: str | None, given: Mapping[str, Any]) -> Subject:
+    """From an objective's name, or ``file.py:Name`` or ``package.module:Name`` of a class or function."""
+    if ":" not in spec and not spec.endswith(".py"):
+        if spec not in names():
+            raise unknown("objective", spec, names(), "(for a loss of your own write my_loss.py:MyLoss)")
+        variant = variant or default_variant(signatures(spec))
+        _, params = resolve(spec, variant, **given)
+        return Subject(spec, variant, params, partial(_library, spec, variant))
+    if variant:
+        raise UserError(f"--variant {variant}: only the library's objectives have variants, not {spec}")
+    place, _, attribute = spec.partition(":")
+    module = _load(place)
+    found = _pick(module, attribute, place)
+    accepted = _accepted(found)
+    for key in given:
+        if accepted is not None and key not in accepted:
+            raise unknown(f"parameter of {found.__name__}", key, accepted)
+    defaults = {key: value for key, value in (accepted or {}).items() if isinstance(value, float | int | str)}
+    return Subject(found.__name__, None, {**defaults, **given}, partial(_own, found))
+
+
+def _library(name: str, variant: str, **params: Any) -> Callable:
+    loss = make(name, variant, **params)
+    if name != "oar":
+        return loss
+
+    def with_labels(view1: Tensor, view2: Tensor) -> Tensor:
+        """Every tenth example has one of ten classes."""
+        generator = torch.Generator().manual_seed(0)
+        labels = torch.full((len(view1),), -1)
+        labels[::10] = torch.arange(len(labels[::10])) % 10
+        anchors, _ = torch.linalg.qr(torch.randn(view1.shape[1], 10, dtype=view1.dtype, generator=generator))
+        return loss(view1, view2, labels=labels, anchors=anchors.T)
+
+    return with_labels
+
+
+def _load(place: str) -> Any:
+    if not place.endswith(".py"):
+        try:
+            return importlib.import_module(place)
+        except ImportError as failure:
+            raise UserError(f"cannot import '{place}': {failure}. Write path/to/file.py:Name for a file") from failure
+    file = Path(place)
+    if not file.is_file():
+        raise UserError(f"loss file '{file}' does not exist")
+    definition = importlib.util.spec_from_file_location(f"xray_{file.stem}", file)
+    module = importlib.util.module_from_spec(definition)
+    sys.modules[definition.name] = module  # dataclasses and pickles look it up there
+    sys.path.insert(0, str(file.parent.resolve()))  # its neighbours import as they do when it is run
+    try:
+        definition.loader.exec_module(module)
+    except Exception as failure:
+        raise UserError(f"{file} cannot be imported: {type(failure).__name__}: {failure}") from failure
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def _pick(module: Any, attribute: str, place: str) -> Callable:
+    own = {
+        name: value
+        for name, value in vars(module).items()
+        if callable(value) and getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
+    }
+    if attribute:
+        if not hasattr(module, attribute):
+            raise unknown("name", attribute, own, place)
+        return getattr(module, attribute)
+    if len(own) != 1:
+        raise UserError(f"{place} defines {', '.join(own) or 'no loss'}: say which, as {place}:Name")
+    return next(iter(own.values()))
+
+
+def _accepted(found: Callable) -> dict[str, Any] | None:
+    """The parameters that it takes besides the views, with defaults; None where it takes any."""
+    parameters = list(inspect.signature(found).parameters.values())
+    if not inspect.isclass(found):
+        parameters = parameters[2:]
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
+def _own(found: Callable, **params: Any) -> Callable:
+    if not inspect.isclass(found):
+        return partial(found, **params)
+    try:
+        made = found(**params)
+    except Exception as failure:
+        raise UserError(f"{found.__name__}({params}) failed: {type(failure).__name__}: {failure}") from failure
+    return made.double() if isinstance(made, torch.nn.Module) else made
