@@ -1,0 +1,27 @@
+"""The papers' theory as a table: what holds, what fails, and by which counterexample."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from clrepro.theory import check_all
+
+
+def write(papers: Iterable[str], csv: str | Path, markdown: str | Path) -> None:
+    """Check all statements and write those of these papers, as csv and as Markdown."""
+    frame = check_all()
+    frame = frame[frame["paper"].isin(list(papers))]
+    Path(csv).parent.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(csv, index=False, lineterminator="\n")
+    parts = [f"# Theory\n\n{summary(frame)}\n"]
+    for paper, rows in frame.groupby("paper", sort=False):
+        table = rows.drop(columns="paper").map(lambda text: str(text).replace("|", "\\|"))
+        parts.append(f"\n## {paper}\n\n{table.to_markdown(index=False)}\n")
+    Path(markdown).write_text("".join(parts), "utf-8")
+
+
+def summary(frame: pd.DataFrame) -> str:
+    """How many checks have which verdict, in words."""
+    counts = frame["verdict"].value_counts()
+    return f"{len(frame)} checks: " + ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
