@@ -2,6 +2,7 @@
 
 import textwrap
 from contextlib import AbstractContextManager
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib
@@ -9,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
+from PIL import Image
 
 STYLE = {
     "font.size": 9,
@@ -85,6 +87,13 @@ def footnote(figure: Figure, text: str) -> None:
     if text:
         width = int(17 * figure.get_size_inches()[0])
         figure.supxlabel("\n".join(textwrap.wrap(text, width)), x=0.01, ha="left", fontsize=8, color="#555555")
+
+
+def save_small(figure: Figure, file: Path) -> None:
+    """A PNG for documentation: 85 dots an inch and a palette, about a third of the bytes."""
+    buffer = BytesIO()
+    figure.savefig(buffer, dpi=85, metadata={"Software": None})
+    Image.open(buffer).convert("RGB").quantize(128).save(file, optimize=True)
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
