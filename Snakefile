@@ -1,4 +1,4 @@
-# clrepro: every table of the papers, at the scale of the configuration.
+# clrepro: every table and figure of the papers, at the scale of the configuration.
 #   snakemake --cores all                                        the demo
 #   snakemake nie2023_table_1 --cores all                        one table
 #   snakemake --cores all --configfile config/bench.yaml ...     another scale
@@ -17,6 +17,7 @@ include: "rules/data.smk"
 include: "rules/train.smk"
 include: "rules/embed.smk"
 include: "rules/probe.smk"
+include: "rules/simulate.smk"
 include: "rules/collect.smk"
 
 
@@ -24,5 +25,7 @@ rule all:
     input:
         TABLE_FILES,
         FIGURE_FILES,
+        SIMULATION_FILES,
+        CATALOGUE.theory_files,
         GRID_FILES,
     default_target: True

@@ -1,6 +1,6 @@
 # Tables and figures from records; one rule each, named paper_table or paper_figure, and one target a paper.
 
-NOT_IN_TABLES = {"mirror", "device", "jobs", "hardware", "papers", "tables", "figures", "grids"}
+NOT_IN_TABLES = {"mirror", "device", "jobs", "hardware", "simulation", "papers", "tables", "figures", "grids"}
 
 for table in CATALOGUE.tables:
 
@@ -32,7 +32,7 @@ for paper in CONFIG.papers:
         name:
             paper
         input:
-            [file for file in TABLE_FILES + FIGURE_FILES if file.parent.name == paper],
+            [file for file in TABLE_FILES + FIGURE_FILES + SIMULATION_FILES if file.parent.name == paper],
 
 
 for figure, file in zip(CATALOGUE.figures, FIGURE_FILES):

@@ -247,9 +247,7 @@ def test_a_figure_shares_the_runs_of_the_tables(paper_scale):
     assert [figure.name for figure in asked.figures][:2] == ["figure_3d", "figure_1"]
     assert set(asked.runs) == table | {run for figure in asked.figures for run in figure.runs}
     # a backbone that is left out has no points
-    assert {point.backbone for point in asking("bench", papers=["li2024"]).figure("li2024/figure_1").points} == {
-        "BERT_base"
-    }
+    assert {point.backbone for point in asking("bench").figure("li2024/figure_1").points} == {"BERT_base"}
 
 
 def test_a_figures_csv_holds_curves_selection_probes_and_scores(tmp_path, monkeypatch):
@@ -420,3 +418,47 @@ def test_a_row_is_a_hole_where_its_recipe_knows_nothing_of_the_backbone(tmp_path
     assert [run.recipe.head for run in cells["RoBERTa_base"].runs] == ["tanh_linear"] * len(catalogue.config.seeds)
     (code,) = {run.code for run in cells["BERT_base"].runs}
     assert code == fingerprint.of_stage("train", "oar", "mpt") != fingerprint.of_stage("train", "oar", "met")
+
+
+def test_figures_without_training_have_the_papers_counts_but_at_demo_scale():
+    thinned = {"points": 100, "batches": 1000}
+    for scale in ("bench", "paper"):
+        catalogue = Catalogue(configuration.load(scale))
+        by_name = {f"{figure.paper}/{figure.name}": figure for figure in catalogue.simulations}
+        assert not any(figure.settings["footnote"] for figure in catalogue.simulations)
+        for number in (2, 4, 10):
+            settings = by_name[f"li2024/figure_{number}"].settings
+            assert {key: settings[key] for key in thinned} == thinned
+    demo = asking("demo", simulation={"points": 7, "batches": 3})
+    figure = next(one for one in demo.simulations if one.target == "li2024_figure_2")
+    assert (figure.settings["points"], figure.settings["batches"]) == (7, 3)
+    assert figure.settings["footnote"] == "Thinned: 7 grid points an axis instead of 100, 3 batches instead of 1,000."
+    assert figure.objectives == ["arccon", "met"]
+    assert papers.load("li2024", "experiments")["simulations"]["figure_2"]["settings"]["points"] == 100
+
+
+def test_every_figure_of_the_papers_is_regenerated_awaits_its_stage_or_says_why_not():
+    """Images, graphs and pictures of pictures come with their own stages; none may be forgotten silently."""
+    awaited = {
+        "huang2023": {"figure_3", "figure_4"},
+        "oar2024": {"figure_2", "figure_3", "figure_4"},
+        "nie2023": set(),
+        "li2024": set(),
+    }
+    printed = {
+        "nie2023": {"1a", "1b", "1c", "1d", "2a", "2b", "3a", "3b", "3c", "3d", "3e", "4"},
+        "li2024": {"1", "2", "3", "4", "5", "6", "7", "8a", "8b", "8c", "9", "10", "11", "12"},
+        "huang2023": {"1", "2", "3", "4"},
+        "oar2024": {"1", "2", "3", "4"},
+    }
+    for paper, numbers in printed.items():
+        experiments = papers.load(paper, "experiments")
+        parts = [experiments.get(key, {}) for key in ("figures", "simulations", "not_regenerated")]
+        here = {name for part in parts for name in part if name.startswith("figure_")}
+        assert here | awaited[paper] == {f"figure_{number}" for number in numbers}
+        assert sum(len(part) for part in parts) == len({name for part in parts for name in part})
+
+
+def test_a_table_of_a_paper_that_is_left_out_says_so():
+    with pytest.raises(UserError, match=r"of a paper that `papers` leaves out; `tables: \[\]` is all of li2024"):
+        asking("bench", papers=["li2024"])

@@ -14,7 +14,9 @@ from clrepro.paths import ROOT, read_json
 
 PARTS = ("Snakefile", "rules", "scripts", "envs", "profiles", "config", "config.yaml", "papers", "src")
 SMALL = {
+    "papers": ["li2024"],
     "tables": ["li2024/table_3_v1"],
+    "simulation": {"points": 5, "batches": 3},
     "seeds": [1, 2],
     "sentence": {
         "corpus_lines": 400,
@@ -117,6 +119,22 @@ def test_every_cell_whose_objective_is_here_is_filled(checkout):
 
 
 @pytest.mark.slow
+def test_figures_without_training_and_theory_are_made(checkout):
+    import pandas as pd
+
+    folder = checkout.folder / "results/demo/figures/li2024"
+    assert {file.name for file in folder.iterdir()} == {
+        f"figure_{number}.{suffix}" for number in (2, 3, 4, 10, 11, 12) for suffix in ("svg", "png", "csv")
+    }
+    assert "Thinned: 5 grid points an axis instead of 100, 3 batches" in (folder / "figure_2.svg").read_text()
+    table = pd.read_csv(folder / "figure_2.csv")
+    assert len(table) == 2 * 5 * 5
+    theory = pd.read_csv(checkout.folder / "results/demo/theory.csv")
+    assert set(theory["paper"]) == {"li2024"}
+    assert {"holds", "fails"} < set(theory["verdict"])
+
+
+@pytest.mark.slow
 def test_nothing_to_do_after_touching_files_or_editing_a_comment(checkout):
     assert checkout.planned() == set()
     os.utime(checkout.folder / "src/clrepro/objectives/mpt.py")
@@ -139,6 +157,8 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
     assert trained == {"train_mpt_fp32_1"}
     others = {rule for rule in planned if rule.startswith(("embed", "sts", "transfer"))}
     assert others == {f"{stage}_mpt_fp32_1" for stage in ("embed", "sts", "transfer")}
+    # figure 10 shows this objective, figure 2 others; theory asks all
+    assert {rule for rule in planned if "figure" in rule or rule == "theory"} == {"li2024_figure_10", "theory"}
     models = model_hashes(checkout, "mpt")
     (checkout.folder / "stale.yaml").write_text(yaml.safe_dump({**SMALL, "accept_stale": ["mpt"]}))
     text = checkout.snakemake(config="stale.yaml")

@@ -11,6 +11,7 @@ import torch
 
 from clrepro.errors import UserError
 from clrepro.objectives import make, names, signatures
+from clrepro.report import xrays
 from clrepro.xray import decompose
 from clrepro.xray.picture import write, xray
 from clrepro.xray.subject import subject
@@ -275,3 +276,7 @@ def test_exchanging_the_views_exchanges_the_anchors():
     columns = decompose(make("mpt", "written"), second, first)
     assert torch.equal(released.dissipation, columns.dissipation)
     assert not torch.equal(written.dissipation, columns.dissipation)
+
+
+def test_the_documented_xrays_are_of_todays_code():
+    assert xrays.stale() == [], "run `make docs`"

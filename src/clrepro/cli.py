@@ -54,7 +54,7 @@ def plan(
     price = cost.of_runs(catalogue, catalogue.runs)
     bundles = catalogue.bundles()
     jobs = 4 * len(bundles) + len(catalogue.sources()) + len(catalogue.backbones())
-    jobs += len(catalogue.tables) + len(catalogue.figures) + len(catalogue.grids)
+    jobs += len(catalogue.tables) + len(catalogue.figures) + len(catalogue.grids) + len(catalogue.simulations) + 1
     disk = megabytes(price.gigabytes)
     print(f"{'all, each run once':<24}{len(catalogue.runs):>6}{'':>7}{price.hours:>10.2f}{disk:>12}")
     largest = max((cost.of_run(catalogue, run).gigabytes for run in catalogue.runs), default=0)
@@ -63,6 +63,9 @@ def plan(
     for source in catalogue.sources():
         place = "generated" if source.kind == "generated" else source.url or f"mirror only: {source.mirror}"
         print(f"source {source.name} ({source.megabytes:g} MB): {place}")
+    thinned = sum(bool(simulation.settings["footnote"]) for simulation in catalogue.simulations)
+    counts = f"{thinned} of them thinned" if thinned else "at the papers' counts"
+    print(f"{len(catalogue.simulations)} figures without training, {counts}, and the theory checks: minutes")
     if figures:
         planned = set(catalogue.runs)
         print(f"\n{'figure (opt-in)':<32}{'runs':>6}{'new':>6}{'hours':>12}")
@@ -72,6 +75,8 @@ def plan(
             print(f"{name:<32}{len(runs):>6}{len(new):>6}{cost.of_runs(catalogue, new).hours:>12,.1f}")
         print("New runs are those that nothing above needs; hours are of these. Figures share runs.")
         print('Ask for them with `figures: ["paper/figure"]` in the configuration, `["paper"]` for all of a paper.')
+        for name, why in catalogue.not_regenerated().items():
+            print(f"not regenerated: {name}: {why}")
     if grids:
         print(f"\n{'grid search (opt-in)':<32}{'runs':>6}{'hours':>12}")
         for name in catalogue.grid_names():
@@ -100,6 +105,31 @@ def show(
             print(f"  {note}")
         print(tables.text(long))
         print(f"with the published numbers: {catalogue.table_folder(table) / table.name}.html, .md, .csv\n")
+    if not csv:
+        for place in (*(simulation.files[1] for simulation in catalogue.simulations), catalogue.theory_files[1]):
+            print(place if place.is_file() else f"{place}: not made yet")
+
+
+@app.command()
+def theory(
+    paper: Annotated[str | None, typer.Argument(help="only this paper's statements")] = None,
+    failing: Annotated[bool, typer.Option("--failing", help="only what does not hold")] = False,
+) -> None:
+    """Check the papers' equations, bounds and propositions; print verdicts and counterexamples. Takes seconds."""
+    from clrepro.catalogue import papers
+    from clrepro.report.theory import summary
+    from clrepro.theory import check_all
+
+    if paper and paper not in papers.paper_keys():
+        raise unknown("paper", paper, papers.paper_keys())
+    frame = check_all()
+    frame = frame[frame["paper"].eq(paper or frame["paper"])]
+    for row in frame[frame["verdict"].eq("fails") | (not failing)].itertuples():
+        form = f", {row.form}" if row.form else ""
+        print(
+            f"{row.paper} {row.where}{form}: {row.verdict.upper()}\n  {row.statement}\n  {row.detail} ({row.checked})"
+        )
+    print(summary(frame))
 
 
 @app.command()
@@ -163,13 +193,20 @@ def train(
 @app.command()
 def objectives(
     name: Annotated[str | None, typer.Argument(help="print the page of this one")] = None,
-    docs: Annotated[bool, typer.Option("--docs", help="rewrite docs/objectives/")] = False,
+    docs: Annotated[bool, typer.Option("--docs", help="rewrite docs/objectives/, changed x-rays too")] = False,
 ) -> None:  # fmt: skip
     """List the objectives with variants and parameters, or print one objective's page."""
     from clrepro.objectives import names, signatures
     from clrepro.report import objective_pages
 
     if docs:
+        import torch
+        from tqdm import tqdm
+
+        from clrepro.report import xrays
+
+        torch.set_num_threads(1)  # the matrices are small: threads would wait for each other
+        xrays.write(lambda labels: tqdm(labels, desc="x-rays", disable=None))
         objective_pages.write(ROOT / "docs" / "objectives")
     elif name:
         print(objective_pages.page(name), end="")

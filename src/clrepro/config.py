@@ -97,6 +97,17 @@ class Sentence(Model):
     training: TrainingOverrides = TrainingOverrides()
 
 
+class SimulationOverrides(Model):
+    """How far a scale thins the figures that need no trained encoder; null keeps the papers' counts.
+
+    Thinned figures say so below their panels.
+    """
+
+    points: Annotated[int, Field(ge=2)] | None = Field(None, description="grid points an axis, at most")
+    batches: PositiveInt | None = Field(None, description="sampled batches a grid point, at most")
+    steps: PositiveInt | None = Field(None, description="training steps of toy networks, at most")
+
+
 class Row(Model):
     """A row of your own in every table that compares objectives; one run a backbone and seed fills all of them.
 
@@ -132,7 +143,10 @@ class Config(Model):
     """clrepro's configuration."""
 
     scale: Literal["demo", "bench", "paper"] = Field(description="names the results' folder and the verdicts")
-    papers: Names = Field(["nie2023", "li2024", "huang2023"], description="papers whose tables are made")
+    papers: Names = Field(
+        ["nie2023", "li2024", "huang2023", "oar2024"],
+        description="papers whose tables, figures without training and theory checks are made",
+    )
     tables: Names = Field([], description="only these tables, as paper/table; empty: all of the papers")
     seeds: Annotated[list[int], Field(min_length=1), AfterValidator(distinct)] = Field(
         [42, 43, 44], description="one training each"
@@ -153,8 +167,21 @@ class Config(Model):
     )
     rows: dict[str, Row] = Field({}, description="rows of your own, by name")
     sentence: Sentence
+    simulation: SimulationOverrides = SimulationOverrides()
     jobs: Jobs = Jobs()
     hardware: Hardware = Hardware()
+
+
+SECTIONS = (
+    Sentence,
+    SimulationOverrides,
+    Row,
+    Jobs,
+    Hardware,
+    TrainingOverrides,
+    ScratchBackbone,
+    PretrainedBackbone,
+)
 
 
 def _fields_at(location: tuple) -> list[str]:
@@ -166,7 +193,16 @@ def _fields_at(location: tuple) -> list[str]:
             names.update(model.model_fields)
             return
         field = model.model_fields.get(rest[0])
-        for nested in (Sentence, Row, Jobs, Hardware, TrainingOverrides, ScratchBackbone, PretrainedBackbone):
+        for nested in (
+            Sentence,
+            SimulationOverrides,
+            Row,
+            Jobs,
+            Hardware,
+            TrainingOverrides,
+            ScratchBackbone,
+            PretrainedBackbone,
+        ):
             if field is not None and (nested.__name__ in str(field.annotation) or nested is field.annotation):
                 remaining = rest[1:]
                 if nested in (ScratchBackbone, PretrainedBackbone):

@@ -26,6 +26,8 @@ STAGES = {
     "transfer": ["clrepro.evaluation.transfer"],
     "table": ["clrepro.ledger.cells", "clrepro.report.tables"],
     "figure": ["clrepro.report.figures"],
+    "simulate": ["clrepro.simulation", "clrepro.report.plotting", "clrepro.objectives._objective"],
+    "theory": ["clrepro.theory", "clrepro.report.theory", "clrepro.objectives._objective"],
 }
 # functions of clrepro.stages that decide a result themselves; training's is only a caller
 FUNCTIONS = {"prepare": ["prepare"], "embed": ["embed"], "sts": ["sts", "probe"], "transfer": ["transfer", "probe"]}
@@ -92,6 +94,13 @@ def of_modules(entries: Iterable[str]) -> str:
     for module in modules(*entries):
         digest.update(f"{module} {of_source(_file(module).read_text('utf-8'))}\n".encode())
     return digest.hexdigest()[:16]
+
+
+@cache
+def of_study(study: str, *objectives: str) -> str:
+    """The fingerprint of a study of simulation and of the objectives that its settings name."""
+    named = (f"clrepro.simulation.{study}", *(f"{REGISTRY}.{name}" for name in objectives))
+    return of_modules((*STAGES["simulate"], *named))
 
 
 @cache

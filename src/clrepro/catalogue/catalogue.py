@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from clrepro.catalogue import figures, papers, tables
+from clrepro.catalogue import figures, papers, simulations, tables
 from clrepro.catalogue.figures import Figure
 from clrepro.catalogue.runs import BackboneBuild, Run, backbone_build, corpus_identity, split_settings
+from clrepro.catalogue.simulations import Simulation
 from clrepro.catalogue.tables import Cell, Table
 from clrepro.config import Config
 from clrepro.config import load as load_config
@@ -42,6 +43,11 @@ class Catalogue:
         self.grids = {name: self.grid(name) for name in config.grids}
         wanted_figures = dict.fromkeys(full for name in config.figures for full in self.figures_named(name))
         self.figures = tuple(self.figure(name) for name in wanted_figures)
+        self.simulations: tuple[Simulation, ...] = tuple(
+            simulations.build(paper, name, config.scale, config.simulation)
+            for paper in config.papers
+            for name in papers.load(paper, "experiments").get("simulations", {})
+        )
         wanted = [run for part in (*self.tables, *self.figures) for run in part.runs]
         wanted += [run for runs in self.grids.values() for run in runs]
         self.runs: tuple[Run, ...] = tuple(dict.fromkeys(wanted))
@@ -53,8 +59,14 @@ class Catalogue:
         for paper in self.config.papers:
             known |= {f"{paper}/{table}" for table in papers.load(paper, "experiments").get("tables", {})}
         for name in self.config.tables:
-            if name not in known:
-                raise unknown("table", name, known, "tables")
+            if name in known:
+                continue
+            if name.split("/")[0] in set(papers.paper_keys()) - set(self.config.papers):
+                raise UserError(
+                    f"tables: '{name}' is of a paper that `papers` leaves out; `tables: []` is all of "
+                    f"{', '.join(self.config.papers)}"
+                )
+            raise unknown("table", name, known, "tables")
         backbones = {
             backbone
             for paper in papers.paper_keys()
@@ -182,6 +194,14 @@ class Catalogue:
             for figure in papers.load(paper, "experiments").get("figures", {})
         ]
 
+    def not_regenerated(self) -> dict[str, str]:
+        """What the papers' figures show without anything to compute, {paper/figure: why}."""
+        return {
+            f"{paper}/{figure}": why
+            for paper in self.config.papers
+            for figure, why in papers.load(paper, "experiments").get("not_regenerated", {}).items()
+        }
+
     def figures_named(self, name: str) -> list[str]:
         """The figures that a name stands for: one, or all of a paper."""
         names = [known for known in self.figure_names() if name in (known, known.split("/")[0])]
@@ -249,6 +269,10 @@ class Catalogue:
 
     def table_folder(self, table: Table) -> Path:
         return RESULTS / self.config.scale / "tables" / table.paper
+
+    @property
+    def theory_files(self) -> list[Path]:
+        return [RESULTS / self.config.scale / f"theory.{suffix}" for suffix in ("csv", "md")]
 
     def figure_file(self, figure: Figure) -> Path:
         return RESULTS / self.config.scale / "figures" / figure.paper / f"{figure.name}.csv"

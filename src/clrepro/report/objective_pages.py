@@ -13,6 +13,7 @@ import yaml
 
 from clrepro.errors import UserError, unknown
 from clrepro.objectives import default_variant, names, signatures, source
+from clrepro.report import xrays
 
 FIELDS = ("Siblings", "Negatives", "When", "Cites")
 VARIANTS = {
@@ -62,6 +63,10 @@ NULL = {
     "sigma": "no weight",
     "base_variant": "its default",
 }
+READING = (
+    "What the gradient at an anchor does, measured by automatic differentiation; "
+    "[how to read it](../xray.md). With other parameters: `clrepro xray NAME --variant VARIANT --PARAMETER VALUE`."
+)
 STATE = {
     "queue": "(K, D), optional: keys of earlier batches, in place of the batch's other rows as negatives",
     "labels": "(N,) int64, optional: the examples' classes, negative where unknown",
@@ -129,10 +134,19 @@ def page(name: str) -> str:
         lines.append(f"| `{key}` | {' | '.join(defaults)} | {meaning(name, key)} |")
     parts.append("\n".join(lines))
     parts.append(f'```python\nfrom clrepro.objectives import make\n\nloss = make("{name}")(view1, view2)\n```')
+    parts += ["## Gradient x-ray", READING, *(gradient(name, variant) for variant in variants)]
     linked = re.sub(r"`(\w+)`", lambda match: link(match[1]), fields["Siblings"])
     parts += ["## When to choose it, and its siblings", sentence(fields["When"]), f"Siblings: {linked}", "## Cites"]
     parts.append("\n".join(f"- {citation(key.strip())}" for key in fields["Cites"].rstrip(".").split(",")))
     return "\n\n".join(parts) + "\n"
+
+
+def gradient(name: str, variant: str) -> str:
+    """The x-ray of a variant, as drawn and worded by `clrepro objectives --docs`."""
+    label = f"{name}-{variant}"
+    found = xrays.verdicts().get(label, {}).get("verdict", ["not x-rayed yet: make docs"])
+    lines = "\n".join(f"- {sentence}" for sentence in found)
+    return f"`{variant}`, default parameters:\n\n{lines}\n\n![x-ray of {name}, {variant}](xray/{label}.png)"
 
 
 def meaning(name: str, key: str) -> str:

@@ -49,11 +49,14 @@ def dissipation(frame: pd.DataFrame) -> str:
     bins = (gap / BIN).round() * BIN
     means = size.groupby(bins).mean()[bins.value_counts().sort_index() >= 20]
     last = means.index[-1]
-    below = {level: means.index[means[::-1].le(level).cummin()[::-1]].min() for level in (0.5, LEFT)}
-    if np.isfinite(below[LEFT]):
-        half, gone = below[0.5], below[LEFT]
+    # from which gap on no more than this is left
+    half, gone = (means.index[means[::-1].le(level).cummin()[::-1]].min() for level in (0.5, LEFT))
+    if np.isfinite(gone):
         return f"dissipates: yes, gradually, half of it beyond a cosine gap of {half:.2f}, 99 % beyond {gone:.2f}"
-    return f"dissipates: no, {percent(means.iloc[-1])} is left at a cosine gap of {last:.2f}"
+    left = f"{percent(means.iloc[-1])} is left at {last:.2f}"
+    if np.isfinite(half):
+        return f"dissipates: in part, half of it beyond a cosine gap of {half:.2f}; {left}"
+    return f"dissipates: no; half of it and more is left at every cosine gap, {left}"
 
 
 def hardest(frame: pd.DataFrame, temperature: float | None) -> str:

@@ -1,0 +1,7 @@
+"""Check the papers' theory."""
+
+from clrepro.report import theory
+from clrepro.workflow import job
+
+with job(snakemake):
+    theory.write(snakemake.params.papers, *snakemake.output)
