@@ -153,17 +153,21 @@ def on_the_sphere() -> list[Check]:
 
 
 def larger_ratio() -> list[Check]:
-    """How often a step brings the anchor closer, as r grows, by the lower bound and really (on the tangent plane)."""
-    plane = Plane(*triples())
+    """How often a step brings the anchor closer, as r grows: by the lower bound, on the plane, on the sphere."""
+    anchor, positive, negative = triples()
+    plane = Plane(anchor, positive, negative)
     grid = torch.tensor([0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0], dtype=torch.float64)
     rows = []
     for size in (0.1, 0.5, 1.0):
         lower, _ = plane.bounds(size)
         met = torch.stack([(r > lower).double().mean() for r in grid])
-        true = torch.stack([plane.closer(size, r).double().mean() for r in grid])
+        flat = torch.stack([plane.closer(size, r).double().mean() for r in grid])
+        moved = [unit(anchor + size * (r * positive - negative)) for r in grid]
+        true = torch.stack([((x * positive).sum(1) > (anchor * positive).sum(1)).double().mean() for x in moved])
         for said, shares in (
             ("a larger ratio meets the lemma's lower bound more often", met),
-            ("a larger ratio brings the anchor closer more often", true),
+            ("a larger ratio brings the anchor closer more often, on the tangent plane of the proof", flat),
+            ("a larger ratio brings the anchor closer more often, by a true step on the sphere", true),
         ):
             steps = shares.diff()
             listed = ", ".join(f"{r:g}: {x:.3f}" for r, x in zip(grid.tolist(), shares.tolist(), strict=True))

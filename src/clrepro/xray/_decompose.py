@@ -25,7 +25,8 @@ class Components(NamedTuple):
 
     dissipation: (N,) the negatives' coefficients summed; with all scale, and 0 where the gradient is 0.
     weight: (N, N) rows sum to 1, diagonal 0; the shares of h_j and h'_j together. Inactive rows are 0.
-    ratio: (N,) the positive's coefficient against the negatives'; infinite where there is a positive and no negatives.
+    ratio: (N,) the positive's coefficient against the negatives'; infinite where there is a positive and the negatives'
+        sum is 0, NaN where there is neither.
     residual: (N,) share of the gradient's norm that neither positive nor negatives explain; 1 where no ratio exists.
     """
 
@@ -45,15 +46,22 @@ class Coefficients(NamedTuple):
     gradient: Tensor
 
 
-def unit_rows(view: Tensor) -> Tensor:
-    return torch.nn.functional.normalize(view.detach().double(), dim=1)
+def unit_rows(view: Tensor, name: str) -> Tensor:
+    """The rows in float64 and of unit length; UserError for one that has none."""
+    view = torch.as_tensor(view).detach().double()
+    lengths = view.norm(dim=1)
+    if not (lengths.isfinite() & (lengths > 0)).all():
+        row = int((~(lengths.isfinite() & (lengths > 0))).nonzero()[0])
+        raise UserError(f"row {row} of {name} has length {lengths[row]:g}: every row must be finite and not zero")
+    return view / lengths.unsqueeze(1)
 
 
 def tangent_gradient(objective: Callable, unit1: Tensor, unit2: Tensor) -> Tensor:
     """The tangent part of dL/dh_i at the unit rows of view 1, (N, D)."""
     anchors = unit1.clone().requires_grad_()
     others = unit2.clone().requires_grad_()  # as in training: a loss may ask for gradients of both
-    loss = objective(anchors, others)
+    with torch.enable_grad():
+        loss = objective(anchors.clone(), others.clone())  # clones: a loss may change its input, as it may in training
     if not isinstance(loss, Tensor) or loss.numel() != 1:
         found = f"shape {tuple(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
         raise UserError(f"an objective must return one number as a tensor, not {found}; take the mean over anchors")
@@ -81,7 +89,7 @@ def coefficients(objective: Callable, view1: Tensor, view2: Tensor) -> Coefficie
         raise UserError(
             f"two views of the same shape (N, D), N >= 2, are needed, got {tuple(view1.shape)} and {tuple(view2.shape)}"
         )
-    unit1, unit2 = unit_rows(view1), unit_rows(view2)
+    unit1, unit2 = unit_rows(view1, "view 1"), unit_rows(view2, "view 2")
     number, dimensions = unit1.shape
     if dimensions < 2 * number:
         raise UserError(
@@ -127,9 +135,12 @@ def components(parts: Coefficients) -> Components:
     divisor = torch.where(has_sum, sums, 1.0)
     weight = torch.where(has_sum.unsqueeze(1), negatives / divisor.unsqueeze(1), 0.0)
     ratio = torch.where(has_sum, -parts.positive / divisor, 0.0)
-    orphaned = (size > 0) & ~has_sum  # a pull without a push: no finite ratio says so
-    ratio = torch.where(orphaned, torch.inf * -parts.positive.sign(), ratio)
-    return Components(dissipation, weight, ratio, torch.where(orphaned, 1.0, parts.residual))
+    unsummed = (size > 0) & ~has_sum  # a pull without a push, or pushes that cancel: no finite ratio says so
+    pulled = parts.positive.abs() > CANCELLED * size
+    endless = torch.where(pulled, torch.inf * -parts.positive.sign().where(pulled, torch.ones_like(sums)), torch.nan)
+    return Components(
+        dissipation, weight, torch.where(unsummed, endless, ratio), torch.where(unsummed, 1.0, parts.residual)
+    )
 
 
 def decompose(objective: Callable, view1: Tensor, view2: Tensor) -> Components:

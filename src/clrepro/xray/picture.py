@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from clrepro.errors import UserError
 from clrepro.report import plotting
 from clrepro.xray import survey, verdict
 from clrepro.xray.subject import Subject
@@ -37,7 +38,12 @@ def xray(subject: Subject, progress: Callable[[Iterable], Iterable] = iter) -> X
     own = subject.params.get(subject.temperature) if subject.temperature else None
     for value in sorted({own, *survey.TEMPERATURES}, reverse=True) if own else [None]:
         changes = {subject.temperature: value} if own else {}
-        curve = survey.shares(anchored(**changes), numbers).rename(columns={"negative_mean": "x", "share": "value"})
+        try:
+            curve = survey.shares(anchored(**changes), numbers).rename(columns={"negative_mean": "x", "share": "value"})
+        except UserError:
+            if value == own:
+                raise
+            continue  # a temperature that the loss refuses, or overflows at, has no curve
         parts.append(curve.assign(panel="share", series=f"{value:g}" if own else ""))
     table = pd.concat(parts)[["panel", "series", "x", "y", "value"]]
     return XRay(subject.title, table, verdict.sentences(frame, own, side))
@@ -46,7 +52,8 @@ def xray(subject: Subject, progress: Callable[[Iterable], Iterable] = iter) -> X
 def maps(frame: pd.DataFrame) -> pd.DataFrame:
     """Mean dissipation (against hard anchors'), and the median ratio and share of active anchors, by pair of angles."""
     scale = frame.loc[frame["gap"].between(-0.1, 0.05), "dissipation"].abs().mean()
-    frame = frame.assign(relative=frame["dissipation"] / (scale or 1), active=verdict.strength(frame) > verdict.LEFT)
+    scale = scale if scale > 0 else frame["dissipation"].abs().max() or 1
+    frame = frame.assign(relative=frame["dissipation"] / scale, active=verdict.strength(frame) > verdict.LEFT)
     groups = frame.groupby(["negative_mean", "positive_mean"])
     means = {
         "dissipation": groups["relative"].mean(),

@@ -1,5 +1,6 @@
 """What is x-rayed: an objective of the library, or a loss of anyone's own, with its parameters."""
 
+import copy
 import importlib
 import importlib.util
 import inspect
@@ -31,7 +32,8 @@ class Subject:
     @property
     def temperature(self) -> str | None:
         """The name of the parameter that is its temperature, if it has one that is on."""
-        return next((name for name in TEMPERATURE_NAMES if self.params.get(name) is not None), None)
+        numbers = (int, float)
+        return next((name for name in TEMPERATURE_NAMES if isinstance(self.params.get(name), numbers)), None)
 
     @property
     def title(self) -> str:
@@ -41,24 +43,33 @@ class Subject:
         return " ".join(filter(None, [self.name, self.variant and f"[{self.variant}]", settings]))
 
     def objective(self, **changes: Any) -> Callable:
-        """The loss with these parameters changed."""
-        return partial(_call, self.build(**{**self.params, **changes}), self.name)
+        """The loss with these parameters changed; its initial weights, if it has any, are always the same."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            loss = self.build(**{**self.params, **changes})
+        return partial(_call, loss, self.name)
 
 
 def _call(loss: Callable, name: str, view1: Tensor, view2: Tensor) -> Tensor:
-    """The loss on float64 views; on float32 ones where it knows no other. Its random numbers are always the same."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        try:
-            return loss(view1, view2)
-        except UserError:
-            raise
-        except (RuntimeError, TypeError) as failure:
-            if "dtype" in str(failure) or "Double" in str(failure):
-                return loss(view1.float(), view2.float())
-            raise _refused(name, view1, failure) from failure
-        except Exception as failure:
-            raise _refused(name, view1, failure) from failure
+    """The loss on float64 views, or on float32 ones where it knows no other.
+
+    Every call is the first one: a copy of the loss, the same random numbers. Otherwise a queue or a running mean would
+    carry one batch's vectors into the next.
+    """
+    failures = []
+    for precision in (torch.float64, torch.float32):
+        fresh = copy.deepcopy(loss)
+        if isinstance(fresh, torch.nn.Module):
+            fresh = fresh.to(precision)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            try:
+                return fresh(view1.to(precision), view2.to(precision))
+            except UserError:
+                raise
+            except Exception as failure:
+                failures.append(failure)
+    raise _refused(name, view1, failures[0]) from failures[0]
 
 
 def _refused(name: str, view: Tensor, failure: Exception) -> UserError:
@@ -81,12 +92,15 @@ def subject(spec: str, variant: str | None, given: Mapping[str, Any]) -> Subject
     place, _, attribute = spec.partition(":")
     module = _load(place)
     found = _pick(module, attribute, place)
+    name = getattr(found, "__name__", attribute or type(found).__name__)
+    if not callable(found):
+        raise UserError(f"{place}: {name} is {found!r}, which cannot be called as loss(view1, view2)")
     accepted = _accepted(found)
     for key in given:
         if accepted is not None and key not in accepted:
-            raise unknown(f"parameter of {found.__name__}", key, accepted)
+            raise unknown(f"parameter of {name}", key, accepted)
     defaults = {key: value for key, value in (accepted or {}).items() if isinstance(value, float | int | str)}
-    return Subject(found.__name__, None, {**defaults, **given}, partial(_own, found))
+    return Subject(name, None, {**defaults, **given}, partial(_own, found))
 
 
 def _library(name: str, variant: str, **params: Any) -> Callable:
@@ -144,19 +158,21 @@ def _pick(module: Any, attribute: str, place: str) -> Callable:
 
 def _accepted(found: Callable) -> dict[str, Any] | None:
     """The parameters that it takes besides the views, with defaults; None where it takes any."""
+    kinds = inspect.Parameter
     parameters = list(inspect.signature(found).parameters.values())
-    if not inspect.isclass(found):
-        parameters = parameters[2:]
-    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+    if any(parameter.kind is kinds.VAR_KEYWORD for parameter in parameters):
         return None
-    return {parameter.name: parameter.default for parameter in parameters}
+    named = [parameter for parameter in parameters if parameter.kind is kinds.KEYWORD_ONLY]
+    if not any(parameter.kind is kinds.VAR_POSITIONAL for parameter in parameters):
+        placed = [parameter for parameter in parameters if parameter.kind is not kinds.KEYWORD_ONLY]
+        named += placed if inspect.isclass(found) else placed[2:]
+    return {parameter.name: parameter.default for parameter in named}
 
 
 def _own(found: Callable, **params: Any) -> Callable:
     if not inspect.isclass(found):
-        return partial(found, **params)
+        return partial(found, **params) if params else found
     try:
-        made = found(**params)
+        return found(**params)
     except Exception as failure:
         raise UserError(f"{found.__name__}({params}) failed: {type(failure).__name__}: {failure}") from failure
-    return made.double() if isinstance(made, torch.nn.Module) else made

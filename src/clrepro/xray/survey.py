@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from clrepro.xray._decompose import Coefficients, coefficients, components
+from clrepro.xray._decompose import coefficients, components
 from clrepro.xray.views import Draws, reachable, views
 
 BATCH = 64
@@ -31,6 +31,15 @@ def anchor_side(objective: Callable, numbers: Draws) -> int:
     return 2 if orphans[1] < orphans[0] else 1
 
 
+def kinds_used(objective: Callable, numbers: Draws) -> tuple[bool, bool]:
+    """Whether the objective has negatives in the other view, and in the anchor's own; both where it has none."""
+    weights = [0.0, 0.0]
+    for positive, negative in ((0.6, 0.7), (0.6, 1.0), (1.2, 1.4)):
+        parts = coefficients(objective, *views(positive, negative, numbers))
+        weights = [total + float(part.abs().sum()) for total, part in zip(weights, parts[1:3], strict=True)]
+    return weights[0] >= 0.01 * max(weights), weights[1] >= 0.01 * max(weights)
+
+
 def survey(objective: Callable, numbers: Draws, progress: Callable[[Iterable], Iterable] = iter) -> pd.DataFrame:
     """A line for every anchor of a batch at every reachable pair of angles; angles in radians.
 
@@ -41,30 +50,32 @@ def survey(objective: Callable, numbers: Draws, progress: Callable[[Iterable], I
     its positive, on the sphere.
     """
     grid = [(p, n) for p in POSITIVE_ANGLES for n in NEGATIVE_ANGLES if reachable(p, n)]
+    kinds = kinds_used(objective, numbers)
     frames = []
     for positive, negative in progress(grid):
-        frame = anchors(objective, *views(positive, negative, numbers))
+        frame = anchors(objective, *views(positive, negative, numbers), kinds)
         frames.append(frame.assign(positive_mean=positive, negative_mean=negative))
     return pd.concat(frames, ignore_index=True)
 
 
 def shares(objective: Callable, numbers: Draws) -> pd.DataFrame:
     """negative_mean, share: of the hardest negative, mean over active anchors whose positive lies at pi / 6."""
+    kinds = kinds_used(objective, numbers)
     lines = []
     for negative in NEGATIVE_ANGLES:
         if reachable(SHARE_AT, negative):
-            frame = anchors(objective, *views(SHARE_AT, negative, numbers))
+            frame = anchors(objective, *views(SHARE_AT, negative, numbers), kinds)
             lines.append((negative, frame.loc[frame["dissipation"] != 0, "share"].mean()))
     return pd.DataFrame(lines, columns=["negative_mean", "share"])
 
 
-def anchors(objective: Callable, view1: torch.Tensor, view2: torch.Tensor) -> pd.DataFrame:
-    """One batch of the survey."""
+def anchors(objective: Callable, view1: torch.Tensor, view2: torch.Tensor, kinds: tuple[bool, bool]) -> pd.DataFrame:
+    """One batch of the survey; kinds: which negatives count, see `kinds_used`."""
     parts = coefficients(objective, view1, view2)
     dissipation, weight, ratio, residual = components(parts)
     cross, within = view1 @ view2.T, view1 @ view1.T
     positive = cross.diagonal().clamp(-1, 1)
-    hardest, place, own_view = hardest_negative(cross, within, parts)
+    hardest, place, own_view = hardest_negative(cross, within, kinds)
     rows = torch.arange(len(view1))
     key = torch.where(own_view.unsqueeze(1), view1[place], view2[place])
     sines = (1 - positive**2).sqrt() * (1 - hardest**2).sqrt()
@@ -89,14 +100,13 @@ def anchors(objective: Callable, view1: torch.Tensor, view2: torch.Tensor) -> pd
 
 
 def hardest_negative(
-    cross: torch.Tensor, within: torch.Tensor, parts: Coefficients
+    cross: torch.Tensor, within: torch.Tensor, kinds: tuple[bool, bool]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """(cosine, row, whether in the anchor's own view) of the most similar negative of those that the objective uses."""
-    used = [part.abs().sum() for part in (parts.cross, parts.within)]
-    candidates = []
-    for cosines, weight in zip((cross, within), used, strict=True):
-        hidden = torch.full_like(cosines, -2) if weight < 0.01 * max(used) else cosines.clone()
-        candidates.append(hidden.fill_diagonal_(-2))
+    """(cosine, row, whether in the anchor's own view) of the most similar negative of the kinds that count."""
+    candidates = [
+        cosines.clone().fill_diagonal_(-2) if used else torch.full_like(cosines, -2)
+        for cosines, used in zip((cross, within), kinds, strict=True)
+    ]
     best, place = torch.cat(candidates, dim=1).max(dim=1)
     return best, place % len(cross), place >= len(cross)
 

@@ -2,11 +2,11 @@ r"""Batches with given angles: two views of N examples, every one of them an anc
 
     h_i  = cos(t_i / 2) b_i + sin(t_i / 2) v_i,     h'_i = cos(t_i / 2) b_i - sin(t_i / 2) v_i
     b_i  = sqrt(m) e + sqrt(1 - m) g_i / ||g_i||,   m = cos(mu_neg) / cos^2(mu_pos / 2),   t_i ~ N(mu_pos, 0.05^2)
-with normal g_i and with v_i orthonormal and orthogonal to all b. So s_ii = cos t_i exactly, and all negatives, of
-either view, lie at angles around mu_neg. The variances of g's coordinates decay so that these angles spread by
-0.10 rad (less below 0.4 rad). Both spreads are those of Li et al. 2024, section 3.1; unlike angles drawn one by one,
-these belong to vectors that exist. No batch has all its angles above 90 degrees, or its negatives much closer to an
-anchor than half its positive's angle: such pairs of angles are unreachable.
+with normal g_i and random directions v_i orthogonal to b_i. So s_ii = cos t_i exactly, and all negatives, of either
+view, lie at angles around mu_neg. The variances of g's coordinates decay so that these angles spread by about 0.10
+rad; by less towards the unreachable corner, where all b_i are one vector. Both spreads are those of Li et al. 2024,
+section 3.1; unlike angles drawn one by one, these belong to vectors that exist. No batch has all its angles above 90
+degrees, or its negatives much closer to an anchor than half its positive's angle: such pairs are unreachable.
 """
 
 import math
@@ -27,9 +27,10 @@ FLOOR = 0.1  # share of g's variance that all dimensions have alike: it keeps th
 class Draws:
     """The random numbers of a batch; all pairs of angles use the same, so that maps are smooth."""
 
-    directions: Tensor  # (N, CONE) standard normal
+    directions: Tensor  # g: (N, CONE) standard normal
+    differences: Tensor  # v before it is made orthogonal to b: (N, CONE + 1) standard normal
     positives: Tensor  # (N,) standard normal
-    frame: Tensor  # (D, CONE + 1 + N) orthonormal columns: no coordinate axis is special
+    frame: Tensor  # (D, CONE + 1) orthonormal columns: no coordinate axis is special
 
     @property
     def batch(self) -> int:
@@ -37,13 +38,14 @@ class Draws:
 
 
 def draws(batch: int, seed: int = 0) -> Draws:
-    """The random numbers for N = batch examples, 2 <= N <= CONE."""
+    """The random numbers for N = batch examples, 2 <= N <= CONE / 2."""
     generator = torch.Generator().manual_seed(seed)
-    directions = torch.randn(batch, CONE, dtype=torch.float64, generator=generator)
-    positives = torch.randn(batch, dtype=torch.float64, generator=generator)
-    used = CONE + 1 + batch
-    frame, _ = torch.linalg.qr(torch.randn(used + ROOM, used, dtype=torch.float64, generator=generator))
-    return Draws(directions, positives, frame)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    frame, _ = torch.linalg.qr(normal(CONE + 1 + ROOM, CONE + 1))
+    return Draws(normal(batch, CONE), normal(batch, CONE + 1), normal(batch), frame)
 
 
 def cone_cosine(positive_angle: float, negative_angle: float) -> float:
@@ -76,6 +78,7 @@ def views(positive_angle: float, negative_angle: float, numbers: Draws) -> tuple
         numbers.directions * spectrum(cosine, positive_angle, negative_angle).sqrt(), dim=1
     )
     cone = torch.nn.functional.pad(math.sqrt(1 - cosine) * scattered, (1, 0), value=math.sqrt(cosine))
+    differences = numbers.differences - (numbers.differences * cone).sum(1, keepdim=True) * cone
+    differences = torch.nn.functional.normalize(differences, dim=1)
     half = (positive_angle + POSITIVE_SPREAD * numbers.positives).abs().unsqueeze(1) / 2
-    own = torch.eye(numbers.batch, dtype=torch.float64) * half.sin()
-    return tuple(torch.cat([half.cos() * cone, sign * own], dim=1) @ numbers.frame.T for sign in (1, -1))
+    return tuple((half.cos() * cone + sign * half.sin() * differences) @ numbers.frame.T for sign in (1, -1))
