@@ -19,8 +19,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from clrepro import threads
 from clrepro.catalogue.papers import load
-from clrepro.simulation import _sampling
 
 FIGURES = ("figure_2", "figure_3", "figure_4", "figure_10")
 
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--figures", nargs="+", choices=FIGURES, default=FIGURES)
     parser.add_argument("--peer-means", type=int, default=7, help="means an axis at which the peer runs")
     arguments = parser.parse_args()
-    print(f"{_sampling.threads()} threads, load average before: {os.getloadavg()[0]:.1f}")
+    print(f"{threads.count()} threads, load average before: {os.getloadavg()[0]:.1f}")
     print("| figure | ours (s) | plain, extrapolated (s) | ratio | largest difference (standard errors) |")
     print("| --- | --- | --- | --- | --- |")
     for figure in arguments.figures:

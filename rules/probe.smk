@@ -39,6 +39,7 @@ for bundle in CATALOGUE.bundles():
             f"{BENCHMARKS}/transfer/{bundle.name}.tsv"
         conda:
             "../envs/data.yaml"
+        threads: JOBS.threads
         resources:
             mem_mb=8000,
             runtime=240,

@@ -227,6 +227,7 @@ def test_unannotated_pairs_are_left_out_and_misaligned_files_refused(demo_tasks,
     folder.mkdir(parents=True)
     (folder / "STS.input.MSRpar.txt").write_text("a b\tc d\ne\tf\ng\th\n")
     (folder / "STS.gs.MSRpar.txt").write_text("4.5\n\n0\n")
+    (tmp_path / "counts.json").write_text('{"STS/STS12-en-test/STS.input.MSRpar.txt": 2}')
     pairs = senteval.load_sts_subset(tmp_path, "STS12", "MSRpar")
     assert (pairs.first, pairs.gold) == (["a b", "g"], [4.5, 0.0])
     (folder / "STS.gs.MSRpar.txt").write_text("4.5\n\n")

@@ -245,8 +245,13 @@ def xray(
     print(result.title)
     for sentence in result.verdict:
         print(f"  {sentence}")
-    label = "-".join(filter(None, [chosen.name, chosen.variant, *(f"{key}={value}" for key, value in given.items())]))
-    print(f"figure: {', '.join(str(file) for file in write(result, out / label))}")
+    settings = (f"{key}={str(value).replace('/', '_')}" for key, value in given.items())
+    label = "-".join(filter(None, [chosen.name, chosen.variant, *settings]))
+    try:
+        files = write(result, out / label)
+    except OSError as failure:
+        raise UserError(f"--out {out}: cannot write there ({failure.strerror})") from None
+    print(f"figure: {', '.join(map(str, files))}")
 
 
 def own_parameters(words: list[str]) -> dict[str, float | int | bool | str | None]:
@@ -268,6 +273,59 @@ def own_value(word: str) -> float | int | bool | str | None:
         except ValueError:
             continue
     return {"true": True, "false": False, "none": None, "null": None}.get(word.lower(), word)
+
+
+@app.command()
+def senteval(
+    model: Annotated[
+        str, typer.Argument(help="a model folder or hub name, or stored embeddings (.npz, or .npy + .txt)")
+    ],
+    root: Annotated[Path, typer.Option(help="the folder that holds STS/, SICK/, MR/ ...")],
+    protocol: Annotated[str, typer.Option(help="test (10 folds), fast (5 folds) or dev (development scores)")] = "test",
+    pooling: Annotated[
+        str | None,
+        typer.Option(help="cls_before_pooler, cls, avg, avg_top2 or avg_first_last, for a transformers model"),
+    ] = None,
+    tasks: Annotated[str | None, typer.Option(help="SentEval's names with commas between them; all fourteen")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="stem of the json, csv and npz files; results/senteval/MODEL")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps")] = "auto",
+    sentences: Annotated[
+        Path | None, typer.Option(help="only write the tasks' sentences to this file, for embeddings made elsewhere")
+    ] = None,
+) -> None:
+    """Evaluate any sentence encoder on SentEval, exactly as SimCSE's fork does, and print its two tables.
+
+    Writes json and csv with all scores, and an npz file with the cosine of every STS pair. Besides the fourteen tasks:
+    SST5, SICKEntailment, STSBenchmark-finetune, SICKRelatedness-finetune.
+    """
+    from clrepro.data.pairs import SPLITS
+    from clrepro.data.senteval import distinct_sentences
+    from clrepro.evaluation import scores
+    from clrepro.evaluation.encoders import load_encoder
+    from clrepro.evaluation.senteval import DEFAULT_TASKS, evaluate
+    from clrepro.training.loop import choose_device
+
+    chosen = [task.strip() for task in tasks.split(",")] if tasks else None
+    if sentences is not None:
+        needed = distinct_sentences(root, tuple(chosen or DEFAULT_TASKS), SPLITS)
+        sentences.write_text("".join(f"{sentence}\n" for sentence in needed), "utf-8")
+        print(f"{sentences}: {len(needed):,} sentences, one a line")
+        return
+    encoder = load_encoder(model, pooling, device)
+    name = Path(model).name.removesuffix(".npz").removesuffix(".npy")
+    stem = out or Path("results/senteval") / name
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    place = choose_device(device).type
+    similarities = Path(f"{stem}.npz")
+    try:
+        frame = evaluate(encoder, root, chosen, protocol, "cuda" if place == "cuda" else "cpu", similarities)
+    except FileNotFoundError as failure:
+        raise UserError(f"--root {root}: {failure}") from None
+    print(f"{encoder.origin}, protocol {protocol}\n\n{scores.text(frame)}")
+    files = scores.write(frame, stem, {"model": encoder.origin, "protocol": protocol, "root": str(root)})
+    print(f"all scores: {', '.join(map(str, files))}; STS cosines: {similarities}")
 
 
 @app.command()

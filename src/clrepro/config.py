@@ -89,7 +89,7 @@ class Sentence(Model):
     )
     tasks: str = Field("senteval-simcse", description="source of the evaluation sets in SentEval's layout")
     protocol: Literal["test", "fast"] = Field(
-        "test", description="SentEval's setting for the transfer tasks: 10 folds (test) or 5 (fast)"
+        "test", description="SentEval's protocol for the transfer tasks: test (10 folds, Adam), fast (5 folds, RMSprop)"
     )
     backbones: dict[str, Backbone | None] = Field(
         description="which encoder fills which column of the papers' tables; null leaves a column out"
@@ -193,16 +193,7 @@ def _fields_at(location: tuple) -> list[str]:
             names.update(model.model_fields)
             return
         field = model.model_fields.get(rest[0])
-        for nested in (
-            Sentence,
-            SimulationOverrides,
-            Row,
-            Jobs,
-            Hardware,
-            TrainingOverrides,
-            ScratchBackbone,
-            PretrainedBackbone,
-        ):
+        for nested in SECTIONS:
             if field is not None and (nested.__name__ in str(field.annotation) or nested is field.annotation):
                 remaining = rest[1:]
                 if nested in (ScratchBackbone, PretrainedBackbone):

@@ -4,6 +4,7 @@ The demo must run without a download, and its encoders must have something to le
 measure. Every file has its own `random.Random(<its name>)`, so the same bytes come out on every machine.
 """
 
+import json
 from pathlib import Path
 from random import Random
 
@@ -151,9 +152,22 @@ def _senteval_files() -> Files:
     return _sts_files() | _stsb_files() | _sick_files() | _mrpc_files() | classification_files()
 
 
+def _counts(files: Files) -> dict[str, int]:
+    """The examples of every file with sentences, as counts.json tells the loaders: no header, no unrated pair."""
+    counts = {}
+    for name, lines in files.items():
+        if "STS.gs." in name:
+            counts[name.replace("STS.gs.", "STS.input.")] = sum(line != "" for line in lines)
+        elif "STS.input." not in name:
+            counts[name] = len(lines) - name.startswith(("SICK/", "MRPC/"))
+    return counts
+
+
 def write_senteval(root: Path) -> None:
-    """Write the evaluation sets in the layout of the SentEval downloads."""
-    for name, lines in _senteval_files().items():
+    """Write the evaluation sets in the layout of the SentEval downloads, with counts.json."""
+    files = _senteval_files()
+    sizes = json.dumps(_counts(files), indent=1, sort_keys=True).split("\n")
+    for name, lines in (files | {"counts.json": sizes}).items():
         path = Path(root) / name
         path.parent.mkdir(parents=True, exist_ok=True)
         encoding = "utf-8-sig" if name.startswith("MRPC/") else "utf-8"  # the original MRPC begins with a BOM

@@ -1,40 +1,63 @@
-"""SentEval for any encoder: the STS and transfer tasks of SimCSE's fork."""
+"""SentEval for any encoder, exactly as SimCSE's fork computes it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from clrepro.data.pairs import STS_TASKS
-from clrepro.data.senteval import TRANSFER_TASKS, distinct_sentences
-from clrepro.errors import unknown
-from clrepro.evaluation.sts import evaluate_sts
-from clrepro.evaluation.transfer import FOLDS, evaluate_transfer
+from clrepro.data.pairs import SPLITS, STS_TASKS
+from clrepro.data.senteval import EXTRA_TASKS, REGRESSION_TASKS, TRANSFER_TASKS, distinct_sentences
+from clrepro.errors import UserError, unknown
+from clrepro.evaluation.protocols import PROTOCOLS
+from clrepro.evaluation.sts import correlations, similarities
+from clrepro.evaluation.transfer import evaluate_relatedness_tasks, evaluate_transfer
+
+DEFAULT_TASKS = (*STS_TASKS, *TRANSFER_TASKS)
+TASKS = (*DEFAULT_TASKS, *EXTRA_TASKS, *REGRESSION_TASKS)
 
 
 def evaluate(
     encode: Callable[[list[str]], np.ndarray],
     root: Path,
-    tasks: list[str] | None = None,
+    tasks: Sequence[str] | None = None,
     protocol: str = "test",
+    device: str = "cpu",
+    keep: Path | None = None,
 ) -> pd.DataFrame:
     """Evaluate an encoder, list[str] -> (n, D) float32, on a folder that holds STS/, SICK/, MR/ ...
 
-    tasks: SentEval's names, all fourteen by default. protocol: "test" (10 folds), "fast" (5 folds) or "dev"
-    (5 folds, development scores only). Returns the columns task, split, metric, value: accuracies and f1 in
-    percent, correlations from -1 to 1. A missing file is a FileNotFoundError.
+    tasks: SentEval's names, by default the seven STS and the seven transfer tasks; also SST5, SICKEntailment, and with
+    a trained regressor STSBenchmark-finetune and SICKRelatedness-finetune.
+    protocol: "test" (10 folds, Adam), "fast" (5 folds, RMSprop) or "dev" ("fast", development scores only).
+    device: where the classifiers train. keep: an npz file that gets the cosine and the gold score of every STS pair.
+
+    Returns the columns task, split, metric, value: accuracy and f1 in percent, correlations from -1 to 1; splits train,
+    dev and test. A missing file is a FileNotFoundError, a wrong one a UserError.
     """
-    tasks = list(tasks or (*STS_TASKS, *TRANSFER_TASKS))
+    tasks = list(DEFAULT_TASKS if tasks is None else tasks)
     for task in tasks:
-        if task not in (*STS_TASKS, *TRANSFER_TASKS):
-            raise unknown("task", task, (*STS_TASKS, *TRANSFER_TASKS))
-    if protocol not in (*FOLDS, "dev"):
-        raise unknown("protocol", protocol, (*FOLDS, "dev"))
-    sentences = distinct_sentences(root, tuple(tasks))
+        if task not in TASKS:
+            raise unknown("task", task, TASKS)
+    if protocol not in (*PROTOCOLS, "dev"):
+        raise unknown("protocol", protocol, (*PROTOCOLS, "dev"))
+    sentences = distinct_sentences(root, tuple(tasks), SPLITS)
     vectors = np.asarray(encode(sentences), np.float32)
-    rows = evaluate_sts(vectors, sentences, root, tuple(task for task in tasks if task in STS_TASKS))
+    if vectors.ndim != 2 or len(vectors) != len(sentences):
+        raise UserError(f"the encoder returned {vectors.shape} for {len(sentences)} sentences, expected one row each")
+    found = similarities(vectors, sentences, root, [task for task in tasks if task in STS_TASKS], SPLITS)
+    if keep is not None:
+        columns = {}
+        for key, (cosine, gold) in found.items():
+            name = " ".join(filter(None, key))
+            columns |= {f"{name} cosine": cosine, f"{name} gold": gold}
+        np.savez_compressed(keep, **columns)
+    rows = correlations(found)
     folds = "fast" if protocol == "dev" else protocol
-    rows += evaluate_transfer(vectors, sentences, root, folds, tuple(t for t in tasks if t in TRANSFER_TASKS))
+    classified = tuple(task for task in tasks if task in (*TRANSFER_TASKS, *EXTRA_TASKS))
+    rows += evaluate_transfer(vectors, sentences, root, folds, classified, device)
+    rows += evaluate_relatedness_tasks(
+        vectors, sentences, root, tuple(task for task in tasks if task in REGRESSION_TASKS)
+    )
     table = pd.DataFrame(rows, columns=["task", "split", "metric", "value"])
     return table[table["split"] == "dev"].reset_index(drop=True) if protocol == "dev" else table

@@ -1,24 +1,51 @@
-"""Cosines of sentence pairs, and their rank correlation with gold scores."""
+"""Cosines of sentence pairs, and their correlations with gold scores."""
 
 import numpy as np
-from scipy import stats
 
 from clrepro.data.pairs import Pairs
+from clrepro.errors import UserError
 
 
 def cosines(vectors: np.ndarray, rows: dict[str, int], pairs: Pairs) -> np.ndarray:
-    """Cosine of every pair in float64, (n,); 0 for a zero vector, as SentEval."""
-    first = vectors[[rows[sentence] for sentence in pairs.first]].astype(np.float64)
-    second = vectors[[rows[sentence] for sentence in pairs.second]].astype(np.float64)
-    norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    return np.divide((first * second).sum(1), norms, out=np.zeros(len(norms)), where=norms > 0)
+    """a . b / sqrt(|a|^2 |b|^2) of every pair in float64, (n,); NaN (a zero vector) becomes 0, as in SentEval.
+
+    vectors: (m, D), row rows[sentence] for each sentence. In this form two equal vectors have a cosine of exactly 1,
+    so that pairs of equal sentences tie; SentEval's float32 program breaks such ties by rounding.
+    """
+    try:
+        first, second = (
+            vectors[[rows[sentence] for sentence in column]].astype(np.float64)
+            for column in (pairs.first, pairs.second)
+        )
+    except KeyError as failure:
+        raise UserError(
+            f"no vector for the sentence {failure}: embed the sentences of the same tasks and splits "
+            "(clrepro.data.senteval.distinct_sentences)"
+        ) from None
+    # all three: (n,)
+    products, one, two = (np.einsum("ij,ij->i", a, b) for a, b in ((first, second), (first, first), (second, second)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nan_to_num(products / np.sqrt(one * two), nan=0.0)
+
+
+def pearson(x: np.ndarray, y: np.ndarray) -> float:
+    """Pearson's correlation in float64; 0 for constant input."""
+    x, y = (np.asarray(values, np.float64) for values in (x, y))
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return 0.0
+    x, y = x - x.mean(), y - y.mean()
+    return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1))
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks from 1, ties sharing their mean rank, (n,) float64."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[places]
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> float:
-    """Spearman's rank correlation, ties sharing their mean rank; 0 for constant input."""
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return 0.0
-    return float(stats.spearmanr(x, y).statistic)
+    """Spearman's rank correlation, Pearson's of the mean ranks; 0 for constant input."""
+    return pearson(ranks(x), ranks(y))
 
 
 def spearman_of_pairs(vectors: np.ndarray, rows: dict[str, int], pairs: Pairs) -> float:

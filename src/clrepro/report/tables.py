@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from clrepro.catalogue import Catalogue, Cell, Table, papers
+from clrepro.evaluation.protocols import PROTOCOLS
 from clrepro.ledger.cells import BAND, Ours, score, summarise, verdict
 from clrepro.ledger.published import published
 from clrepro.paths import read_json
@@ -105,9 +106,10 @@ def caption(catalogue: Catalogue, table: Table) -> list[str]:
     return [
         f"{paper['title']} ({table.paper}), {table.name.replace('_', ' ')}: {spec['caption']}.",
         f"At {SCALES[config.scale]}.",
-        f"{kind[0].upper()}{kind[1:]}. STS12-16 in the `all` setting; transfer by a plain logistic regression, "
-        f"`{config.sentence.protocol}` folds (not yet SentEval's own classifier). "
-        f"Selected on STS-B dev. Seeds: {', '.join(map(str, config.seeds))}.",
+        f"{kind[0].upper()}{kind[1:]}. SentEval as in SimCSE's fork: STS by the Spearman correlation of cosines, "
+        f"STS12-16 in the `all` setting; transfer by its linear classifier, protocol `{config.sentence.protocol}` "
+        f"({PROTOCOLS[config.sentence.protocol].described}). Selected on STS-B dev. "
+        f"Seeds: {', '.join(map(str, config.seeds))}.",
         f"Data: {catalogue.corpus.name}"
         + (f" ({config.sentence.corpus_lines:,} sentences)" if config.sentence.corpus_lines else "")
         + f", {catalogue.tasks.name}. Encoders: {encoders}.",

@@ -4,7 +4,6 @@ Nearly all of the time goes into the normal draws, so they are single precision,
 (NumPy releases the interpreter's lock while it works on an array), and what follows the draws works in place.
 """
 
-import os
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,13 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.random import SFC64, Generator, SeedSequence
 
-
-def threads() -> int:
-    """OMP_NUM_THREADS, which Snakemake sets to a rule's threads, or the cores that this process may use."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+from clrepro import threads
 
 
 def generators(seed: int, stream: str, count: int) -> list[Generator]:
@@ -29,7 +22,7 @@ def generators(seed: int, stream: str, count: int) -> list[Generator]:
 
 def by_rows(work: Callable[[int, Generator], np.ndarray], rows: int, seed: int, stream: str) -> np.ndarray:
     """Stack work(row, generator) over the rows, computed in parallel."""
-    with ThreadPoolExecutor(threads()) as pool:
+    with ThreadPoolExecutor(threads.count()) as pool:
         return np.stack(list(pool.map(work, range(rows), generators(seed, stream, rows))))
 
 

@@ -1,0 +1,380 @@
+"""Evaluation sets: every real fault is refused before anything is computed; STS against SciPy and SentEval's rules."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from clrepro.data import pairs, senteval
+from clrepro.errors import UserError
+from clrepro.evaluation.similarity import cosines, spearman
+from clrepro.evaluation.sts import evaluate_sts, similarities
+
+PORTUGUESE = "os meninos estão brincando ao ar livre e o homem está sorrindo por perto"
+CHINESE = "一个男孩在外面的院子里和他的狗一起玩耍"
+EVERYTHING = (*senteval.STS_TASKS, *senteval.TRANSFER_TASKS, *senteval.EXTRA_TASKS, *senteval.REGRESSION_TASKS)
+# examples of every task and split, from the papers' protocol
+SIZES = {
+    "STS12": 3108,
+    "STS13": 1500,
+    "STS14": 3750,
+    "STS15": 3000,
+    "STS16": 1186,
+    "STSBenchmark": {"train": 5749, "dev": 1500, "test": 1379},
+    "SICKRelatedness": {"train": 4500, "dev": 500, "test": 4927},
+    "MR": {"all": 10662},
+    "CR": {"all": 3775},
+    "SUBJ": {"all": 10000},
+    "MPQA": {"all": 10606},
+    "SST2": {"train": 67349, "dev": 872, "test": 1821},
+    "SST5": {"train": 8544, "dev": 1101, "test": 2210},
+    "TREC": {"train": 5452, "test": 500},
+    "MRPC": {"train": 4076, "test": 1725},
+    "SICKEntailment": {"train": 4500, "dev": 500, "test": 4927},
+}
+
+
+@pytest.fixture
+def folder(demo_tasks, tmp_path):
+    """A copy of the generated sets, to be damaged."""
+    return Path(shutil.copytree(demo_tasks, tmp_path / "tasks"))
+
+
+def load(root, task):
+    return senteval.distinct_sentences(root, (task,), pairs.SPLITS)
+
+
+def rewrite(change):
+    """Damage a file line by line."""
+
+    def apply(text):
+        lines = text.split("\n")[:-1]
+        return "".join(f"{line}\n" for line in change(lines))
+
+    return apply
+
+
+def columns(change):
+    return rewrite(lambda lines: ["\t".join(change(line.split("\t"))) for line in lines])
+
+
+def swap(one, other):
+    def change(row):
+        row[one], row[other] = row[other], row[one]
+        return row
+
+    return columns(change)
+
+
+def replace_line(number, change):
+    return rewrite(lambda lines: [*lines[: number - 1], change(lines[number - 1]), *lines[number:]])
+
+
+def cell(number, column, value):
+    def change(line):
+        row = line.split("\t")
+        row[column] = value
+        return "\t".join(row)
+
+    return replace_line(number, change)
+
+
+def translate(*places):
+    def change(row):
+        return [PORTUGUESE if place in places else text for place, text in enumerate(row)]
+
+    return rewrite(lambda lines: [lines[0], *("\t".join(change(line.split("\t"))) for line in lines[1:])])
+
+
+FAULTS = {
+    # file, damage, what the message says of it
+    "html": ("MR/rt-polarity.pos", lambda _: "\n<!DOCTYPE html><p>404", "is an HTML page, expected sentences"),
+    "empty": ("STS/STSBenchmark/sts-dev.csv", lambda _: "", "is empty, expected sentences"),
+    "truncated": ("SST/binary/sentiment-train", lambda text: text[:9000], "expected 400 examples, found 1"),
+    "cut in the last line": ("MRPC/msr_paraphrase_test.txt", lambda text: text[:-90], "line 151: . columns, expected"),
+    "too long": ("TREC/TREC_10.label", lambda text: text + "NUM:dist How far is it ?\n", "expected 120 .* found 121"),
+    "a score lost": ("STS/STS16-en-test/STS.gs.headlines.txt", rewrite(lambda s: s[1:]), "50 lines, .* has 49"),
+    "a score emptied": ("STS/STS13-en-test/STS.gs.FNWN.txt", replace_line(3, lambda _: ""), "expected 40 .* found 39"),
+    "unicode line": (
+        "STS/STS13-en-test/STS.input.FNWN.txt",
+        replace_line(7, lambda line: line.replace(" ", "\u2028", 1)),
+        r"line 7: .* found U\+2028",
+    ),
+    "latin-1 line": ("CR/custrev.neg", lambda text: "\x85" + text, r"custrev.neg, line 1: .* found U\+0085"),
+    "translated STS": ("STS/STSBenchmark/sts-test.csv", translate(5, 6), r"column 6: expected English.*found 0\.1%"),
+    "one column translated": ("STS/STS12-en-test/STS.input.MSRvid.txt", translate(1), "column 2: expected English"),
+    "translated SICK": ("SICK/SICK_trial.txt", translate(1, 2), "column 2: expected English"),
+    "translated films": ("MR/rt-polarity.neg", rewrite(lambda s: [PORTUGUESE] * len(s)), "expected English"),
+    "chinese": (
+        "STS/STSBenchmark/sts-dev.csv",
+        rewrite(lambda s: [f"a\tb\tc\td\t1\t{CHINESE}\t{CHINESE}"] * 150),
+        "Eng",
+    ),
+    "score first": (
+        "STS/STS14-en-test/STS.input.images.txt",
+        columns(lambda row: ["3.5", *row]),
+        "column 1: expected sentences, found numbers in 40 of 40",
+    ),
+    "score and sentence swapped": ("STS/STSBenchmark/sts-train.csv", swap(4, 5), "numbers in 200 of 200"),
+    "score and year swapped": ("STS/STSBenchmark/sts-train.csv", swap(4, 2), "line 1: expected a score, found '201"),
+    "header of SICK lost": ("SICK/SICK_trial.txt", rewrite(lambda s: s[1:]), "pair_ID, .* in line 1, found"),
+    "columns of SICK swapped": ("SICK/SICK_train.txt", swap(3, 4), "relatedness_score, entailment_judgment in line 1"),
+    "header of MRPC lost": ("MRPC/msr_paraphrase_train.txt", rewrite(lambda s: s[1:]), "Quality, .* in line 1, found"),
+    "class of MRPC": ("MRPC/msr_paraphrase_train.txt", cell(4, 0, "2"), "line 4: expected a class of 0, 1, found '2'"),
+    "hidden test labels": (
+        "SST/binary/sentiment-test",
+        cell(9, 1, "-1"),
+        "line 9: expected a class of 0, 1, found '-1'",
+    ),
+    "SST swapped": ("SST/binary/sentiment-dev", swap(0, 1), "line 1: expected a class of 0, 1, found"),
+    "class of TREC": (
+        "TREC/train_5500.label",
+        replace_line(2, lambda s: "X" + s),
+        "line 2: .* of ABBR, DESC, .*found 'X",
+    ),
+    "question lost": ("TREC/TREC_10.label", replace_line(2, lambda s: s.split()[0]), "example 2 is empty"),
+    "sentence lost": ("SICK/SICK_trial.txt", cell(3, 1, " "), "column 2: example 2 is empty"),
+    "over 5": (
+        "STS/STS13-en-test/STS.gs.OnWN.txt",
+        replace_line(1, lambda _: "5.01"),
+        "line 1: .* 0 to 5, found 5.01",
+    ),
+    "below 0": ("STS/STSBenchmark/sts-dev.csv", cell(2, 4, "-0.5"), "line 2: expected a score from 0 to 5, found -0.5"),
+    "below 1 in SICK": ("SICK/SICK_train.txt", cell(2, 3, "0.9"), "line 2: expected a score from 1 to 5, found 0.9"),
+    "no number": ("STS/STSBenchmark/sts-dev.csv", cell(2, 4, "nan"), "line 2: expected a score from 0 to 5, found nan"),
+    "SICK-E": (
+        "SICK/SICK_trial.txt",
+        cell(5, 4, "entails"),
+        "line 5: expected a class of CONTRADICTION.*found 'entails",
+    ),
+    "not utf-8": ("SST/binary/sentiment-dev", lambda text: text.encode() + b"\xe9", "is not utf-8"),
+}
+
+
+def task_of(fault, file):
+    years = {f"STS{year}": f"STS{year}" for year in range(12, 17)}
+    named = years | {"STSBenchmark": "STSBenchmark", "SICK": "SICKRelatedness", "SST": "SST2"}
+    part = file.split("/")[1 if file.startswith("STS/") else 0].removesuffix("-en-test")
+    return "SICKEntailment" if fault == "SICK-E" else named.get(part, part)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_refused_and_named(folder, fault):
+    name, damage, message = FAULTS[fault]
+    file, task = folder / name, task_of(fault, name)
+    load(folder, task)
+    damaged = damage(file.read_text("utf-8-sig"))
+    file.write_bytes(
+        damaged if isinstance(damaged, bytes) else damaged.encode("latin-1" if "\x85" in damaged else "utf-8")
+    )
+    with pytest.raises(UserError, match=message) as refusal:
+        load(folder, task)
+    assert file.name.removeprefix("STS.gs.") in str(refusal.value)  # a lost score is reported at its pairs
+
+
+def test_a_missing_file_is_a_missing_file(folder):
+    (folder / "MPQA" / "mpqa.neg").unlink()
+    with pytest.raises(FileNotFoundError, match=r"mpqa\.neg is missing; expected SentEval's downstream folder"):
+        load(folder, "MPQA")
+
+
+@pytest.mark.parametrize("task", EVERYTHING)
+def test_without_a_manifest_the_standard_counts_hold(folder, task):
+    if task != "SST5":
+        load(folder, task)
+    (folder / pairs.COUNTS_FILE).unlink()
+    with pytest.raises((UserError, FileNotFoundError), match=r"expected \d{3,5} examples, found \d+|SST/fine"):
+        load(folder, task)
+
+
+def test_a_manifest_must_be_complete_and_readable(folder):
+    manifest = folder / pairs.COUNTS_FILE
+    counts = json.loads(manifest.read_text())
+    del counts["SUBJ/subj.objective"]
+    manifest.write_text(json.dumps(counts))
+    load(folder, "MR")
+    for text in (manifest.read_text(), "[]", "{"):
+        manifest.write_text(text)
+        with pytest.raises(UserError, match=r"counts\.json has no count for SUBJ/subj\.objective"):
+            load(folder, "SUBJ")
+
+
+def test_the_known_bad_copies_are_called_what_they_are(tmp_path):
+    (tmp_path / "SUBJ").mkdir()
+    (tmp_path / "SUBJ" / "subj.objective").write_text("the plot is told by the son of a farmer .\n" * 5000)
+    (tmp_path / "SUBJ" / "subj.subjective").write_text("it is the best of the year .\n" * 20)
+    with pytest.raises(
+        UserError, match="subj.subjective: expected 5000 examples, found 20; this is the SimCSE archive"
+    ):
+        senteval.load_transfer(tmp_path, "SUBJ")
+    (tmp_path / "STS" / "STSBenchmark").mkdir(parents=True)
+    (tmp_path / "STS" / "STSBenchmark" / "sts-dev.csv").write_text("x\n" * 1458)
+    with pytest.raises(UserError, match="expected 1500 examples, found 1458; this is a Chinese translation"):
+        pairs.load_pairs(tmp_path, "STSBenchmark", "dev")
+
+
+def test_the_further_tasks_have_sentevals_classes(folder):
+    rows = [(1, 2.0, "NEUTRAL"), (2, 4.5, "ENTAILMENT"), (3, 3.0, "CONTRADICTION")]
+    lines = ["\t".join(pairs.SICK_HEADER), *(f"{n}\tA dog {n}\tThe dog {n}\t{gold}\t{name}" for n, gold, name in rows)]
+    (folder / "SST" / "fine").mkdir()
+    counts = {}
+    for _, (name, _) in pairs.SICK_FILES.items():
+        (folder / name).write_text("\n".join(lines))  # no line feed at the end
+        counts[name] = 3
+    for name, _ in senteval.FORMATS["SST5"].files.values():
+        (folder / name).write_text("4 the  best of all\n0 a mess\n")
+        counts[name] = 2
+    (folder / pairs.COUNTS_FILE).write_text(json.dumps(counts))
+    entailment = senteval.load_transfer(folder, "SICKEntailment")
+    assert list(entailment) == ["train", "dev", "test"]
+    assert entailment["dev"] == senteval.Labelled(
+        ["A dog 1", "A dog 2", "A dog 3"], [1, 2, 0], ["The dog 1", "The dog 2", "The dog 3"]
+    )
+    assert senteval.load_transfer(folder, "SST5")["test"] == senteval.Labelled(["the best of all", "a mess"], [4, 0])
+    assert senteval.load_regression(folder, "SICKRelatedness-finetune")["train"].gold == [2.0, 4.5, 3.0]
+    with pytest.raises(UserError, match="unknown task 'MRCP'. Did you mean MRPC"):
+        senteval.load_transfer(folder, "MRCP")
+    with pytest.raises(UserError, match="unknown split 'trial' in SICKRelatedness"):
+        pairs.load_pairs(folder, "SICKRelatedness", "trial")
+
+
+def test_only_the_splits_asked_for_are_embedded(demo_tasks):
+    default = set(senteval.distinct_sentences(demo_tasks))
+    whole = set(senteval.distinct_sentences(demo_tasks, splits=pairs.SPLITS))
+    train = {
+        s for task in ("STSBenchmark", "SICKRelatedness") for s in both(pairs.load_pairs(demo_tasks, task, "train"))
+    }
+    assert default < whole == default | train
+    assert train < set(load(demo_tasks, "STSBenchmark-finetune")) | set(load(demo_tasks, "SICKRelatedness-finetune"))
+
+
+def both(part):
+    return part.first + part.second
+
+
+# semantic textual similarity
+
+
+def oracle(encode, root, task):
+    """STS as SentEval states it: files read by its rules, one pair at a time, SciPy's correlations."""
+    folder, found, everything = root / "STS" / f"{task}-en-test", {}, ([], [])
+    for file in sorted(folder.glob("STS.input.*")):
+        subset = file.name.removeprefix("STS.input.").removesuffix(".txt")
+        scores = (folder / f"STS.gs.{subset}.txt").read_text("utf-8").splitlines()
+        kept = [
+            (line.split("\t"), float(s))
+            for line, s in zip(file.read_text("utf-8").splitlines(), scores, strict=True)
+            if s
+        ]
+        vectors = [[encode(" ".join(text.split())).astype(float) for text in row[:2]] for row, _ in kept]
+        with np.errstate(invalid="ignore"):
+            system = [np.nan_to_num(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) for a, b in vectors]
+        gold = [score for _, score in kept]
+        found[subset] = (stats.spearmanr(system, gold)[0], stats.pearsonr(system, gold)[0], len(gold))
+        everything[0].extend(system)
+        everything[1].extend(gold)
+    table = {}
+    for place, metric in enumerate(("spearman", "pearson")):
+        values = {subset: result[place] for subset, result in found.items()}
+        sizes = [result[2] for result in found.values()]
+        table |= {f"{metric}:{subset}": value for subset, value in values.items()}
+        table[f"{metric}_mean"] = sum(values.values()) / len(values)
+        table[f"{metric}_wmean"] = sum(v * n for v, n in zip(values.values(), sizes, strict=True)) / sum(sizes)
+        table[f"{metric}_all"] = getattr(stats, f"{metric}r")(*everything)[0]
+    return table
+
+
+def encode(sentence):
+    """Sums of random word vectors, the same on every machine; sentences of eight words are zero."""
+    tokens = sentence.split()
+    if len(tokens) == 8:
+        return np.zeros(24, np.float32)
+    seeds = [sum(ord(c) * 31**i for i, c in enumerate(token)) % 2**32 for token in tokens]
+    return sum(np.random.default_rng(seed).normal(size=24) for seed in seeds).astype(np.float32)
+
+
+def test_sts_is_sentevals(folder):
+    # subsets of unequal size, so that mean and weighted mean differ
+    counts = json.loads((folder / pairs.COUNTS_FILE).read_text())
+    for kind in ("input", "gs"):
+        file = folder / "STS" / "STS13-en-test" / f"STS.{kind}.OnWN.txt"
+        file.write_text("".join(f"{line}\n" for line in file.read_text().splitlines()[:11]))
+    counts["STS/STS13-en-test/STS.input.OnWN.txt"] = 11
+    (folder / pairs.COUNTS_FILE).write_text(json.dumps(counts))
+    tasks = ("STS13", "STS16", "STSBenchmark", "SICKRelatedness")
+    sentences = senteval.distinct_sentences(folder, tasks, pairs.SPLITS)
+    vectors = np.stack([encode(sentence) for sentence in sentences])
+    assert 0 < (~vectors.any(1)).sum() < len(vectors) / 2
+    rows = evaluate_sts(vectors, sentences, folder, tasks, pairs.SPLITS)
+    found = {row[:3]: row[3] for row in rows}
+    assert len(found) == len(rows) == 2 * (3 + 3) + 2 * (5 + 3) + 2 * 2 * 3
+    for task in ("STS13", "STS16"):
+        expected = oracle(encode, folder, task)
+        ours = {metric: value for (name, _, metric), value in found.items() if name == task}
+        assert ours == pytest.approx(expected, abs=1e-6)
+        assert ours["spearman_mean"] != pytest.approx(ours["spearman_all"], abs=1e-3)
+    assert found["STS13", "test", "pearson_mean"] != pytest.approx(found["STS13", "test", "pearson_wmean"], abs=1e-4)
+    raw = similarities(vectors, sentences, folder, tasks, pairs.SPLITS)
+    similarity, gold = raw["SICKRelatedness", "train", ""]
+    assert gold.tolist() == pairs.load_pairs(folder, "SICKRelatedness", "train").gold
+    assert found["SICKRelatedness", "train", "spearman"] == pytest.approx(
+        stats.spearmanr(similarity, gold)[0], abs=1e-12
+    )
+    assert found["SICKRelatedness", "train", "pearson"] == pytest.approx(stats.pearsonr(similarity, gold)[0], abs=1e-12)
+
+
+def test_vectors_of_other_sentences_are_refused(demo_tasks):
+    sentences = senteval.distinct_sentences(demo_tasks, ("STSBenchmark",))
+    vectors = np.ones((len(sentences), 2), np.float32)
+    with pytest.raises(UserError, match="no vector for the sentence .* same tasks and splits"):
+        evaluate_sts(vectors, sentences, demo_tasks, ("STSBenchmark",), ("train",))
+    with pytest.raises(UserError, match=f"{len(sentences) - 1} vectors for {len(sentences)} sentences"):
+        evaluate_sts(vectors[1:], sentences, demo_tasks, ("STSBenchmark",))
+
+
+def test_spearman_is_scipys_with_and_without_ties():
+    rng = np.random.default_rng(0)
+    for size in (2, 3, 17, 400, 3000):
+        for digits in (0, 1, 8):
+            x = np.append(rng.normal(size=size).round(digits), [9, 9.5])
+            y = np.append((x[:-2] + rng.normal(size=size)).round(digits), [7, 7.25])
+            assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+
+
+def test_equal_and_mirrored_pairs_tie_exactly():
+    vectors = np.random.default_rng(0).normal(size=(500, 37)).astype(np.float32)
+    names = [str(number) for number in range(500)]
+    rows = {name: row for row, name in enumerate(names)}
+    gold = [0.0] * 500
+    assert (cosines(vectors, rows, pairs.Pairs(names, names, gold)) == 1).all()
+    turned = names[::-1]
+    one, other = (cosines(vectors, rows, pairs.Pairs(a, b, gold)) for a, b in ((names, turned), (turned, names)))
+    assert (one == other).all()
+
+
+# the real sets, where they are
+
+
+@pytest.mark.skipif("CLREPRO_SENTEVAL" not in os.environ, reason="CLREPRO_SENTEVAL names no folder with the real sets")
+def test_the_real_sets_have_their_sizes_and_read_as_senteval_reads_them():
+    root = Path(os.environ["CLREPRO_SENTEVAL"])
+    for task, size in SIZES.items():
+        if task in senteval.STS_SUBSETS:
+            found = sum(len(pairs.load_sts_subset(root, task, subset).gold) for subset in senteval.STS_SUBSETS[task])
+        elif task in senteval.STS_TASKS:
+            found = {split: len(pairs.load_pairs(root, task, split).gold) for split in pairs.SPLITS}
+        else:
+            found = {split: len(part.labels) for split, part in senteval.load_transfer(root, task).items()}
+        assert found == size, task
+    assert [sum(part.labels) for part in senteval.load_transfer(root, "MRPC").values()] == [2753, 1147]
+    lines = (root / "TREC" / "train_5500.label").read_text("latin-1").splitlines()
+    assert senteval.load_transfer(root, "TREC")["train"].first == [" ".join(line.split()[1:]) for line in lines]
+    with (root / "STS" / "STSBenchmark" / "sts-train.csv").open(encoding="utf-8") as file:
+        rows = [line.strip().split("\t") for line in file]
+    part = pairs.load_pairs(root, "STSBenchmark", "train")
+    assert part.gold == [float(row[4]) for row in rows]
+    assert part.second == [" ".join(row[6].split()) for row in rows]
