@@ -93,6 +93,7 @@ def translate(*places):
 FAULTS = {
     # file, damage, what the message says of it
     "html": ("MR/rt-polarity.pos", lambda _: "\n<!DOCTYPE html><p>404", "is an HTML page, expected sentences"),
+    "blank": ("CR/custrev.neg", lambda text: "\n" * text.count("\n"), "examples are empty"),
     "empty": ("STS/STSBenchmark/sts-dev.csv", lambda _: "", "is empty, expected sentences"),
     "truncated": ("SST/binary/sentiment-train", lambda text: text[:9000], "expected 400 examples, found 1"),
     "cut in the last line": ("MRPC/msr_paraphrase_test.txt", lambda text: text[:-90], "line 151: . columns, expected"),

@@ -83,6 +83,15 @@ def test_all_problems_together_are_each_by_itself(protocol):
         np.testing.assert_allclose(one.biases, other.biases, atol=2e-4)
 
 
+def test_another_device_gets_all_problems_together(monkeypatch):
+    asked = []
+    monkeypatch.setattr("clrepro.evaluation.batched.fit_together", lambda *given: asked.append(given) or [None])
+    x, y = clusters(2, 60)
+    transfer.Task(x, y, "fast", device="meta").solve([transfer.Problem(np.arange(40), np.arange(40, 60))])
+    assert len(asked) == 1
+    assert asked[0][-1] == torch.device("meta")
+
+
 def test_the_regressor_as_the_reference_trains_it(monkeypatch):
     numbers = np.random.default_rng(0)
     x = numbers.normal(size=(260, 24)).astype(np.float32)

@@ -1,5 +1,6 @@
 """The command line: plan, show and inspect; train without Snakemake."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -288,7 +289,7 @@ def senteval(
     ] = None,
     tasks: Annotated[str | None, typer.Option(help="SentEval's names with commas between them; all fourteen")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="stem of the json, csv and npz files; results/senteval/MODEL")
+        Path | None, typer.Option(help="stem of the json, csv and npz files; under results/senteval")
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps")] = "auto",
     sentences: Annotated[
@@ -308,24 +309,24 @@ def senteval(
     from clrepro.training.loop import choose_device
 
     chosen = [task.strip() for task in tasks.split(",")] if tasks else None
-    if sentences is not None:
-        needed = distinct_sentences(root, tuple(chosen or DEFAULT_TASKS), SPLITS)
-        sentences.write_text("".join(f"{sentence}\n" for sentence in needed), "utf-8")
-        print(f"{sentences}: {len(needed):,} sentences, one a line")
-        return
-    encoder = load_encoder(model, pooling, device)
-    name = Path(model).name.removesuffix(".npz").removesuffix(".npy")
-    stem = out or Path("results/senteval") / name
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    place = choose_device(device).type
-    similarities = Path(f"{stem}.npz")
     try:
-        frame = evaluate(encoder, root, chosen, protocol, "cuda" if place == "cuda" else "cpu", similarities)
-    except FileNotFoundError as failure:
-        raise UserError(f"--root {root}: {failure}") from None
-    print(f"{encoder.origin}, protocol {protocol}\n\n{scores.text(frame)}")
-    files = scores.write(frame, stem, {"model": encoder.origin, "protocol": protocol, "root": str(root)})
-    print(f"all scores: {', '.join(map(str, files))}; STS cosines: {similarities}")
+        if sentences is not None:
+            needed = distinct_sentences(root, tuple(chosen or DEFAULT_TASKS), SPLITS)
+            sentences.write_text("".join(f"{sentence}\n" for sentence in needed), "utf-8")
+            print(f"{sentences}: {len(needed):,} sentences, one a line")
+            return
+        place = choose_device(device).type
+        encoder = load_encoder(model, pooling, device)
+        label = "-".join(filter(None, [re.sub(r"[^\w.]+", "-", model).strip("-."), pooling, protocol]))
+        stem = out or Path("results/senteval") / label
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        cosines = Path(f"{stem}.cosines.npz")
+        frame = evaluate(encoder, root, chosen, protocol, "cuda" if place == "cuda" else "cpu", cosines)
+        print(f"{encoder.origin}, protocol {protocol}\n\n{scores.text(frame)}")
+        files = scores.write(frame, stem, {"model": encoder.origin, "protocol": protocol, "root": str(root)})
+        print(f"all scores: {', '.join(map(str, files))}; STS cosines: {cosines}")
+    except OSError as failure:
+        raise UserError(f"{failure.filename or ''} {failure.strerror or failure}".strip()) from None
 
 
 @app.command()

@@ -126,6 +126,8 @@ def check_sentences(texts: Sequence[str], place: str, may_be_empty: bool = False
     """Refuse texts that are empty, mostly numbers (a wrong column), or not English by their most common words."""
     if not may_be_empty and "" in texts:
         raise UserError(f"evaluation set: {place}: example {texts.index('') + 1} is empty, expected a sentence")
+    if texts.count("") > 0.01 * len(texts):  # the real files with blank lines have a handful
+        raise UserError(f"evaluation set: {place}: {texts.count('')} of {len(texts)} examples are empty")
     numbers = sum(NUMBER.fullmatch(text) is not None for text in texts)
     if 2 * numbers > len(texts):
         raise UserError(

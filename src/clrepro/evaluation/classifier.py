@@ -6,6 +6,7 @@ all of them: a logit, its softmax and its gradient for every strength while a ro
 the reference's, in float32, up to the order of sums.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numba
@@ -20,7 +21,18 @@ MOST_PASSES = 200
 CARVED = 0.05
 
 
-@numba.njit(nogil=True, fastmath=True, cache=True)
+def kernel(function: Callable) -> Callable:
+    """Compiled, without the interpreter's lock, sums in any order; kept on disk where the disk can be written.
+
+    All kernels stand in this file: the cache of one is outdated by changes of its own file only.
+    """
+    try:
+        return numba.njit(nogil=True, fastmath=True, cache=True)(function)
+    except RuntimeError:  # no place for a cache
+        return numba.njit(nogil=True, fastmath=True)(function)
+
+
+@kernel
 def _logits(x, rows, weights, biases, out):
     """out[i, m] = x[rows[i]] . weights[m] + biases[m], four outputs while a row is in registers."""
     outputs, width = weights.shape
@@ -48,7 +60,7 @@ def _logits(x, rows, weights, biases, out):
             m += 1
 
 
-@numba.njit(nogil=True, fastmath=True, cache=True)
+@kernel
 def _to_gradient(out, rows, labels, classes):
     """Logits to the gradient of the mean cross entropy by them, in place; one softmax a strength."""
     count, outputs = len(rows), out.shape[1]
@@ -68,7 +80,7 @@ def _to_gradient(out, rows, labels, classes):
             out[place, first + labels[rows[place]]] -= scale
 
 
-@numba.njit(nogil=True, fastmath=True, cache=True)
+@kernel
 def _sum_gradients(x, rows, delta, weights, biases):
     """weights[m] = sum_i delta[i, m] x[rows[i]], biases[m] = sum_i delta[i, m]; four rows at a time."""
     outputs, width = weights.shape
@@ -92,7 +104,7 @@ def _sum_gradients(x, rows, delta, weights, biases):
         place += 1
 
 
-@numba.njit(nogil=True, fastmath=True, cache=True)
+@kernel
 def _adam(weights, gradient, mean, square, l2, step):
     """torch.optim.Adam with its defaults and coupled weight decay; step counts from 1. Flat arrays."""
     rate = np.float32(1e-3 / (1 - 0.9**step))
@@ -106,7 +118,7 @@ def _adam(weights, gradient, mean, square, l2, step):
         weights[k] -= rate * mean[k] / (np.sqrt(square[k]) * root + small)
 
 
-@numba.njit(nogil=True, fastmath=True, cache=True)
+@kernel
 def _rmsprop(weights, gradient, square, l2):
     """torch.optim.RMSprop with its defaults (rate 0.01, alpha 0.99) and coupled weight decay. Flat arrays."""
     rate, small = np.float32(1e-2), np.float32(1e-8)
@@ -117,7 +129,7 @@ def _rmsprop(weights, gradient, square, l2):
         weights[k] -= rate * slope / (np.sqrt(square[k]) + small)
 
 
-@numba.njit(nogil=True, fastmath=True, cache=True)
+@kernel
 def _correct(x, rows, labels, weights, biases, classes, out):
     """How many rows each strength classifies rightly; a tie goes to the first class."""
     _logits(x, rows, weights, biases, out)
@@ -132,7 +144,7 @@ def _correct(x, rows, labels, weights, biases, classes, out):
     return found
 
 
-@numba.njit(nogil=True, fastmath=True, cache=True)
+@kernel
 def _fit(x, labels, train, dev, permutations, weights, biases, strengths, adam, batch, tenacity, passes):
     """Train every strength from the same weights (C, D), biases (C,) until each has stopped; see `fit`."""
     classes, width = weights.shape
@@ -195,6 +207,46 @@ def _fit(x, labels, train, dev, permutations, weights, biases, strengths, adam, 
             else:
                 misses[strength] += 1
     return best, best_w, best_b, rounds
+
+
+@kernel
+def _to_relatedness_gradient(out, rows, targets):
+    """Logits to the gradient of the mean squared error between softmax and targets by them, in place."""
+    classes = out.shape[1]
+    scale = np.float32(2) / np.float32(len(rows) * classes)
+    slopes = np.empty(classes, np.float32)
+    for place in range(len(rows)):
+        largest = out[place].max()
+        total = np.float32(0)
+        for k in range(classes):
+            out[place, k] = np.exp(out[place, k] - largest)
+            total += out[place, k]
+        inner = np.float32(0)
+        for k in range(classes):
+            out[place, k] /= total
+            slopes[k] = scale * (out[place, k] - targets[rows[place], k])
+            inner += slopes[k] * out[place, k]
+        for k in range(classes):
+            out[place, k] *= slopes[k] - inner
+
+
+@kernel
+def train_regressor(x, targets, orders, batch, state, step):
+    """Train for a pass an order; state: weights, their gradient and Adam's two moments, then the same of biases."""
+    w, gw, mw, vw, b, gb, mb, vb = state
+    out = np.empty((batch, targets.shape[1]), np.float32)
+    zero = np.float32(0)
+    for order in orders:
+        for start in range(0, len(order), batch):
+            rows = order[start : start + batch]
+            delta = out[: len(rows)]
+            _logits(x, rows, w, b, delta)
+            _to_relatedness_gradient(delta, rows, targets)
+            _sum_gradients(x, rows, delta, gw, gb)
+            step += 1
+            _adam(w.reshape(-1), gw.reshape(-1), mw.reshape(-1), vw.reshape(-1), zero, step)
+            _adam(b, gb, mb, vb, zero, step)
+    return step
 
 
 @dataclass(frozen=True)
@@ -265,9 +317,9 @@ def fit(
     """Train a linear softmax classifier for each L2 strength, stopping early on the development rows.
 
     x: (N, D) float32; y: (N,) classes 0 to C-1; train, dev: rows. Without dev rows a random 5 % of the training rows
-    is set aside. A round is `passes` passes over the shuffled rows in minibatches; a strength stops at the round that
-    is its (tenacity + 1)-th without improvement, counted over the whole training, or after 200 passes; the best round's
-    weights count. Source: SentEval's classifier as in SimCSE's fork.
+    is set aside. A round is `passes` passes over the shuffled rows in minibatches, and starts while at most 200 passes
+    are done; a strength stops at the round that is its (tenacity + 1)-th without improvement, counted over the whole
+    training; the best round's weights count. Source: SentEval's classifier as in SimCSE's fork.
     """
     train, dev, orders = shuffles.rows(train, dev)
     protocol = shuffles.protocol

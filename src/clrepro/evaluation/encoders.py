@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from clrepro.errors import UserError, unknown
@@ -70,7 +72,7 @@ def load_encoder(name_or_path: str | Path, pooling: str | None = None, device: s
         if pooling is None:
             return Encoder(f"{name_or_path} (sentence-transformers)", sentence_transformer(name_or_path, chosen))
         return Encoder(f"{name_or_path} ({pooling})", transformer(name_or_path, pooling, chosen))
-    except (OSError, ValueError) as failure:
+    except (OSError, ValueError, RuntimeError, SafetensorError) as failure:
         problem = str(failure).strip().split("\n")[0]
         place = "" if path.is_dir() else " (no local folder, so looked up on the hub)"
         raise UserError(f"model: {name_or_path}{place} does not load: {problem}") from failure
@@ -92,16 +94,21 @@ def sentence_transformer(name_or_path: str | Path, device: torch.device) -> Call
     model = SentenceTransformer(str(name_or_path), device=str(device), local_files_only=local).eval()
     if not isinstance(model[0], Transformer):  # static word vectors, for instance: no token batches to make
         return lambda sentences: model.encode(sentences, prompt="").astype(np.float32)
-    tokenizer, longest = model.tokenizer, positions(model[0].model, model.tokenizer)
+    tokenizer, longest, width = (
+        model.tokenizer,
+        positions(model[0].model, model.tokenizer),
+        model.get_embedding_dimension(),
+    )
+    check_vocabulary(model[0].model, tokenizer, name_or_path)
 
     def forward(ids: Tensor, mask: Tensor) -> Tensor:
-        return model({"input_ids": ids, "attention_mask": mask})["sentence_embedding"]
+        return model({"input_ids": ids, "attention_mask": mask})["sentence_embedding"][:, :width]
 
     return lambda sentences: embed_distinct(
         forward,
         sentences,
         lambda distinct: tokenise(tokenizer, distinct, longest),
-        model.get_embedding_dimension(),
+        width,
         tokenizer.pad_token_id or 0,
         device,
     )
@@ -114,7 +121,10 @@ def transformer(name_or_path: str | Path, pooling: str, device: torch.device) ->
     model, report = AutoModel.from_pretrained(
         name_or_path, dtype=torch.float32, local_files_only=local, output_loading_info=True
     )
+    if model.config.is_encoder_decoder:
+        raise UserError(f"{name_or_path} is an encoder with a decoder; only encoders have sentence vectors here")
     tokenizer = AutoTokenizer.from_pretrained(name_or_path, local_files_only=local)
+    check_vocabulary(model, tokenizer, name_or_path)
     missing = sorted(report["missing_keys"])
     if pooling == "cls" and (getattr(model, "pooler", None) is None or any("pooler." in key for key in missing)):
         raise UserError(f"{name_or_path} has no trained pooler; use pooling 'cls_before_pooler'")
@@ -146,6 +156,16 @@ def transformer(name_or_path: str | Path, pooling: str, device: torch.device) ->
     )
 
 
+def check_vocabulary(model: nn.Module, tokenizer, name_or_path: str | Path) -> None:
+    """Refuse a tokenizer that is not this model's: transformers makes an empty one where its files are missing."""
+    words, rows = len(tokenizer), model.get_input_embeddings().num_embeddings
+    if words > rows or words < 2 * len(tokenizer.all_special_tokens):
+        raise UserError(
+            f"{name_or_path}: its tokenizer knows {words:,} tokens, its model {rows:,}; are tokenizer files missing, "
+            "or another model's?"
+        )
+
+
 def positions(model: nn.Module, tokenizer) -> int:
     """The longest input in tokens. Models of RoBERTa's kind count positions from the one after the padding id's."""
     for name, module in model.named_modules():
@@ -157,13 +177,22 @@ def positions(model: nn.Module, tokenizer) -> int:
 
 def stored(file: Path) -> Callable[[list[str]], np.ndarray]:
     """Vectors by sentence. The file is read once, now."""
-    sentences, vectors = read_npz(file) if file.suffix == ".npz" else read_npy(file)
+    try:
+        sentences, vectors = read_npz(file) if file.suffix == ".npz" else read_npy(file)
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, TypeError, AttributeError) as failure:
+        raise UserError(f"embeddings: {file} cannot be read: {type(failure).__name__}: {failure}") from failure
+    if not isinstance(vectors, np.ndarray) or vectors.dtype.kind != "f":
+        raise UserError(f"embeddings: {file} holds no array of vectors of floating-point numbers")
+    vectors = vectors.astype(np.float32)
     if vectors.ndim != 2 or len(vectors) != len(sentences):
         raise UserError(f"{file}: {len(sentences):,} sentences, but vectors of shape {vectors.shape}; expected (n, D)")
     if not np.isfinite(vectors).all():
         bad = int(np.flatnonzero(~np.isfinite(vectors).all(1))[0])
         raise UserError(f"{file}: the vector of sentence {bad + 1} is not finite: '{shortened(sentences[bad])}'")
     row_of = {sentence: row for row, sentence in enumerate(sentences)}
+    for row, sentence in enumerate(sentences):
+        if row_of[sentence] != row and (vectors[row] != vectors[row_of[sentence]]).any():
+            raise UserError(f"{file}: two different vectors are stored for the sentence '{shortened(sentence)}'")
 
     def encode(asked: list[str]) -> np.ndarray:
         missing = [sentence for sentence in dict.fromkeys(asked) if sentence not in row_of]
@@ -172,19 +201,18 @@ def stored(file: Path) -> Callable[[list[str]], np.ndarray]:
                 f"{file}: {len(missing):,} of {len(set(asked)):,} sentences have no stored vector, the first: "
                 f"'{shortened(missing[0])}'. Store one for every sentence of the tasks, its tokens joined by blanks"
             )
-        return vectors[[row_of[sentence] for sentence in asked]].astype(np.float32)
+        return vectors[[row_of[sentence] for sentence in asked]]
 
     return encode
 
 
 def read_npz(file: Path) -> tuple[list[str], np.ndarray]:
-    try:
-        with np.load(file) as content:
-            sentences, vectors = content["sentences"], content["vectors"]
-    except FileNotFoundError:
-        raise UserError(f"embeddings: {file} is missing") from None
-    except (OSError, ValueError, KeyError) as failure:
-        raise UserError(f"{file} does not hold the arrays 'sentences' and 'vectors': {failure}") from failure
+    if not file.is_file():
+        raise UserError(f"embeddings: {file} is missing")
+    with np.load(file) as content:
+        if not {"sentences", "vectors"} <= set(content):
+            raise UserError(f"{file} does not hold the arrays 'sentences' and 'vectors', but: {', '.join(content)}")
+        sentences, vectors = content["sentences"], content["vectors"]
     if sentences.ndim != 1 or sentences.dtype.kind != "U":
         raise UserError(f"{file}: 'sentences' has to be an array of strings, one for each row of 'vectors'")
     return sentences.tolist(), vectors
@@ -192,14 +220,11 @@ def read_npz(file: Path) -> tuple[list[str], np.ndarray]:
 
 def read_npy(file: Path) -> tuple[list[str], np.ndarray]:
     lines = file.with_suffix(".txt")
-    try:
-        # not splitlines: it would also break a sentence at U+0085, U+2028 and their like
-        sentences = lines.read_text("utf-8").removesuffix("\n").split("\n")
-        return sentences, np.load(file)
-    except FileNotFoundError as failure:
-        raise UserError(f"embeddings: {failure.filename} is missing; {file} needs {lines.name} beside it") from None
-    except (OSError, ValueError) as failure:
-        raise UserError(f"embeddings: {file} and {lines} cannot be read: {failure}") from failure
+    for part in (file, lines):
+        if not part.is_file():
+            raise UserError(f"embeddings: {part} is missing; {file} needs {lines.name} beside it")
+    # not splitlines: it would also break a sentence at U+0085, U+2028 and their like
+    return lines.read_text("utf-8").removesuffix("\n").split("\n"), np.load(file)
 
 
 def shortened(sentence: str) -> str:

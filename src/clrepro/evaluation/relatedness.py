@@ -4,10 +4,9 @@ A linear layer on [|a - b|, a * b] and a softmax give the probabilities of the s
 their mean. The target of a score s is 1 - (s - f) on f = floor(s) and s - f on f + 1 (Tai, Socher and Manning 2015).
 """
 
-import numba
 import numpy as np
 
-from clrepro.evaluation.classifier import SEED, _adam, _logits, _sum_gradients, initial_weights
+from clrepro.evaluation.classifier import SEED, initial_weights, train_regressor
 from clrepro.evaluation.similarity import pearson, spearman
 
 SCORES = 5
@@ -27,46 +26,6 @@ def distributions(scores: np.ndarray) -> np.ndarray:
     return targets[:, 1:-1]
 
 
-@numba.njit(nogil=True, fastmath=True, cache=True)
-def _to_gradient(out, rows, targets):
-    """Logits to the gradient of the mean squared error between softmax and targets by them, in place."""
-    classes = out.shape[1]
-    scale = np.float32(2) / np.float32(len(rows) * classes)
-    slopes = np.empty(classes, np.float32)
-    for place in range(len(rows)):
-        largest = out[place].max()
-        total = np.float32(0)
-        for k in range(classes):
-            out[place, k] = np.exp(out[place, k] - largest)
-            total += out[place, k]
-        inner = np.float32(0)
-        for k in range(classes):
-            out[place, k] /= total
-            slopes[k] = scale * (out[place, k] - targets[rows[place], k])
-            inner += slopes[k] * out[place, k]
-        for k in range(classes):
-            out[place, k] *= slopes[k] - inner
-
-
-@numba.njit(nogil=True, fastmath=True, cache=True)
-def _round(x, targets, orders, state, step):
-    """Train for a pass an order; state: weights, their gradient and Adam's two moments, then the same of biases."""
-    w, gw, mw, vw, b, gb, mb, vb = state
-    out = np.empty((BATCH, SCORES), np.float32)
-    zero = np.float32(0)
-    for order in orders:
-        for start in range(0, len(order), BATCH):
-            rows = order[start : start + BATCH]
-            delta = out[: len(rows)]
-            _logits(x, rows, w, b, delta)
-            _to_gradient(delta, rows, targets)
-            _sum_gradients(x, rows, delta, gw, gb)
-            step += 1
-            _adam(w.reshape(-1), gw.reshape(-1), mw.reshape(-1), vw.reshape(-1), zero, step)
-            _adam(b, gb, mb, vb, zero, step)
-    return step
-
-
 def predict(x: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
     """The mean scores (n,), 1 to 5."""
     logits = x @ weights.T + biases
@@ -80,8 +39,8 @@ def evaluate_relatedness(
     """{dev, spearman, pearson}: Spearman on dev, which stopped the training, and both on test, -1 to 1.
 
     Each part: pair features (n, 2D) float32 in the order of lengths, and gold scores (n,). Adam with torch's defaults,
-    no weight decay, rounds of 50 passes, batches of 64, seed 1111; the fourth round that does not improve ends it, and
-    1,000 passes do. Source: SimCSE's fork of SentEval, whose early stopping looks at Spearman.
+    no weight decay, batches of 64, seed 1111, rounds of 50 passes; a round starts while at most 1,000 passes are done,
+    and the fourth that does not improve is the last. Source: SimCSE's fork of SentEval, which looks at Spearman there.
     """
     x, targets = np.ascontiguousarray(train[0], np.float32), distributions(np.asarray(train[1], np.float64))
     weights, biases = (part.copy() for part in initial_weights(x.shape[1], SCORES))
@@ -90,7 +49,7 @@ def evaluate_relatedness(
     best, kept, step, done, misses = -1.0, (weights.copy(), biases.copy()), 0, 0, 0
     while done <= MOST_PASSES and misses <= TENACITY:
         orders = np.stack([numbers.permutation(len(x)) for _ in range(PASSES)])
-        step = _round(x, targets, orders, state, step)
+        step = train_regressor(x, targets, orders, BATCH, state, step)
         done += PASSES
         found = spearman(predict(dev[0], weights, biases), dev[1])
         if found > best:

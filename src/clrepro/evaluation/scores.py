@@ -75,7 +75,9 @@ def text(frame: pd.DataFrame) -> str:
             cells = ["-" if value is None else f"{value:.2f}" for value in row.values()]
             grid = tabulate([cells], headers=list(row), tablefmt="pretty", disable_numparse=True)
             parts.append(f"{titles[kind].format(split)}\n{grid}\n")
-    return "\n".join(parts)
+    others = frame[~frame["task"].isin((*STS_TASKS, *TRANSFER_TASKS))]
+    parts += [f"{row.task}, {row.split} {row.metric}: {row.value:.4g}\n" for row in others.itertuples()]
+    return "\n".join(parts) or "No score of these tasks belongs to this protocol.\n"
 
 
 def write(frame: pd.DataFrame, stem: str | Path, meta: Mapping[str, object]) -> tuple[Path, Path]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clrepro.data.pairs import SPLITS, STS_TASKS
+from clrepro.data.pairs import SPLITS, STS_SUBSETS, STS_TASKS
 from clrepro.data.senteval import EXTRA_TASKS, REGRESSION_TASKS, TRANSFER_TASKS, distinct_sentences
 from clrepro.errors import UserError, unknown
 from clrepro.evaluation.protocols import PROTOCOLS
@@ -35,17 +35,20 @@ def evaluate(
     Returns the columns task, split, metric, value: accuracy and f1 in percent, correlations from -1 to 1; splits train,
     dev and test. A missing file is a FileNotFoundError, a wrong one a UserError.
     """
-    tasks = list(DEFAULT_TASKS if tasks is None else tasks)
+    tasks = list(dict.fromkeys(DEFAULT_TASKS if tasks is None else tasks))
     for task in tasks:
         if task not in TASKS:
             raise unknown("task", task, TASKS)
     if protocol not in (*PROTOCOLS, "dev"):
         raise unknown("protocol", protocol, (*PROTOCOLS, "dev"))
-    sentences = distinct_sentences(root, tuple(tasks), SPLITS)
+    splits = SPLITS
+    if protocol == "dev":  # STS12-16 are test sets only
+        tasks, splits = [task for task in tasks if task not in STS_SUBSETS], ("dev",)
+    sentences = distinct_sentences(root, tuple(tasks), splits)
     vectors = np.asarray(encode(sentences), np.float32)
     if vectors.ndim != 2 or len(vectors) != len(sentences):
         raise UserError(f"the encoder returned {vectors.shape} for {len(sentences)} sentences, expected one row each")
-    found = similarities(vectors, sentences, root, [task for task in tasks if task in STS_TASKS], SPLITS)
+    found = similarities(vectors, sentences, root, [task for task in tasks if task in STS_TASKS], splits)
     if keep is not None:
         columns = {}
         for key, (cosine, gold) in found.items():

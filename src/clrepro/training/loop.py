@@ -17,7 +17,7 @@ from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from clrepro.errors import Interrupted, UserError
+from clrepro.errors import Interrupted, UserError, unknown
 from clrepro.objectives._distributed import gather
 from clrepro.training.parallel import Processes
 from clrepro.training.probes import HELD_OUT_SEED, Probes, evaluation_steps, probe_steps, undisturbed
@@ -68,6 +68,8 @@ def choose_device(device: str) -> torch.device:
     """auto: a GPU where there is one, then Apple's, then the CPU."""
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    if device not in ("cpu", "cuda", "mps"):
+        raise unknown("device", device, ("auto", "cpu", "cuda", "mps"))
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError("device: 'cuda' is not available on this machine; use `device: auto` or `device: cpu`")
     return torch.device(device)
