@@ -6,7 +6,7 @@ import shutil
 import tarfile
 import urllib.error
 import urllib.request
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from filelock import FileLock
 from tqdm import tqdm
@@ -55,6 +55,18 @@ def fetch_file(source: Source, mirror: str | None, folder: Path) -> dict:
     }
 
 
+def unpack(archive: tarfile.TarFile, folder: Path) -> None:
+    """Unpack files and folders, nothing else and nothing outside; TarError for a member that is something else.
+
+    Python's own filter for this came with 3.11.4 and is not relied upon.
+    """
+    for member in archive.getmembers():
+        inside = not PurePosixPath(member.name).is_absolute() and ".." not in PurePosixPath(member.name).parts
+        if not inside or not (member.isfile() or member.isdir()):
+            raise tarfile.TarError(f"its member '{member.name}' is a link, a device, or lies outside its folder")
+    archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+
+
 def fetch_archive(source: Source, mirror: str | None, folder: Path) -> dict:
     """A tar archive, unpacked without leaving its folder; `path` is the folder that holds STS/."""
     raw = obtain(source, mirror, folder)
@@ -63,7 +75,7 @@ def fetch_archive(source: Source, mirror: str | None, folder: Path) -> dict:
     shutil.rmtree(temporary, ignore_errors=True)
     try:
         with tarfile.open(raw) as archive:
-            archive.extractall(temporary, filter="data")
+            unpack(archive, temporary)
     except (tarfile.TarError, lzma.LZMAError, EOFError) as failure:
         raise UserError(f"{raw} cannot be unpacked as a tar archive: {failure}") from None
     shutil.rmtree(tree, ignore_errors=True)
