@@ -93,7 +93,7 @@ def save_small(figure: Figure, file: Path) -> None:
     """A PNG for documentation: 85 dots an inch and a palette, about a third of the bytes."""
     buffer = BytesIO()
     figure.savefig(buffer, dpi=85, metadata={"Software": None})
-    Image.open(buffer).convert("RGB").quantize(128).save(file, optimize=True)
+    Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:

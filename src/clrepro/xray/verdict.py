@@ -69,9 +69,7 @@ def dissipation(frame: pd.DataFrame) -> str:
             return f"dissipates: yes, beyond a cosine gap of {(low + high) / 2:.2f}"
         low, high = gap[off].quantile(0.005), gap[~off].quantile(0.995)
         if low < high:
-            return (
-                f"dissipates: yes, somewhere in a cosine gap of {low:.2f} to {high:.2f} (the gap alone does not decide)"
-            )
+            return f"dissipates: yes, somewhere between cosine gaps of {low:.2f} and {high:.2f} (not by the gap alone)"
     bins = (gap / BIN).round() * BIN
     means = size.groupby(bins).mean()[bins.value_counts().sort_index() >= 20]
     # from which gap on no more than this is left
