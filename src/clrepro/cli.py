@@ -76,6 +76,8 @@ def plan(
             print(f"{name:<32}{len(runs):>6}{len(new):>6}{cost.of_runs(catalogue, new).hours:>12,.1f}")
         print("New runs are those that nothing above needs; hours are of these. Figures share runs.")
         print('Ask for them with `figures: ["paper/figure"]` in the configuration, `["paper"]` for all of a paper.')
+        for simulation in catalogue.simulations:
+            print(f"without training: {simulation.paper}/{simulation.name}: {simulation.shows}")
         for name, why in catalogue.not_regenerated().items():
             print(f"not regenerated: {name}: {why}")
     if grids:
@@ -324,7 +326,7 @@ def senteval(
         frame = evaluate(encoder, root, chosen, protocol, "cuda" if place == "cuda" else "cpu", cosines)
         print(f"{encoder.origin}, protocol {protocol}\n\n{scores.text(frame)}")
         files = scores.write(frame, stem, {"model": encoder.origin, "protocol": protocol, "root": str(root)})
-        print(f"all scores: {', '.join(map(str, files))}; STS cosines: {cosines}")
+        print(f"all scores: {', '.join(map(str, files))}" + (f"; STS cosines: {cosines}" if cosines.exists() else ""))
     except OSError as failure:
         raise UserError(f"{failure.filename or ''} {failure.strerror or failure}".strip()) from None
 

@@ -30,7 +30,7 @@ def evaluate(
     tasks: SentEval's names, by default the seven STS and the seven transfer tasks; also SST5, SICKEntailment, and with
     a trained regressor STSBenchmark-finetune and SICKRelatedness-finetune.
     protocol: "test" (10 folds, Adam), "fast" (5 folds, RMSprop) or "dev" ("fast", development scores only).
-    device: where the classifiers train. keep: an npz file that gets the cosine and the gold score of every STS pair.
+    device: where the classifiers train. keep: an npz file for the cosine and the gold score of every STS pair, if any.
 
     Returns the columns task, split, metric, value: accuracy and f1 in percent, correlations from -1 to 1; splits train,
     dev and test. A missing file is a FileNotFoundError, a wrong one a UserError.
@@ -49,7 +49,7 @@ def evaluate(
     if vectors.ndim != 2 or len(vectors) != len(sentences):
         raise UserError(f"the encoder returned {vectors.shape} for {len(sentences)} sentences, expected one row each")
     found = similarities(vectors, sentences, root, [task for task in tasks if task in STS_TASKS], splits)
-    if keep is not None:
+    if keep is not None and found:
         columns = {}
         for key, (cosine, gold) in found.items():
             name = " ".join(filter(None, key))

@@ -16,8 +16,6 @@ Verdicts are computed: nothing here states one. Seeds are fixed and one thread i
 Nothing is trained; the objectives of the library are used only where a statement is about their released form.
 """
 
-from collections.abc import Callable
-
 import pandas as pd
 import torch
 
@@ -56,16 +54,14 @@ MODULES = (
 __all__ = ["COLUMNS", "MODULES", "VERDICTS", "Check", "check_all"]
 
 
-def check_all(progress: Callable[[str], None] | None = None) -> pd.DataFrame:
-    """All checks as a frame with COLUMNS; `progress` is called with the name of each check before it runs."""
+def check_all() -> pd.DataFrame:
+    """All checks as a frame with COLUMNS."""
     rows = []
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the order of sums, hence rounding, must not depend on the machine
     try:
         for module in MODULES:
             for function in module.CHECKS:
-                if progress:
-                    progress(f"{module.PAPER}: {function.__name__}")
                 rows += [
                     (module.PAPER, check.where, check.statement, check.form, check.checked, *check.outcome)
                     for check in function()

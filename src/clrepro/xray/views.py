@@ -32,10 +32,6 @@ class Draws:
     positives: Tensor  # (N,) standard normal
     frame: Tensor  # (D, CONE + 1) orthonormal columns: no coordinate axis is special
 
-    @property
-    def batch(self) -> int:
-        return len(self.directions)
-
 
 def draws(batch: int, seed: int = 0) -> Draws:
     """The random numbers for N = batch examples, 2 <= N <= CONE / 2."""
