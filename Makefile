@@ -6,10 +6,10 @@ STAMP  := $(VENV)/.installed
 SCALE  ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint docs plan lock clean
+.PHONY: help install demo test test-report lint docs plan lock clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 install: $(STAMP)  ## the environment alone: .venv from requirements.lock (about 6 GB with CUDA libraries)
 
@@ -23,12 +23,20 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: install  ## regenerate the tables at demo scale (embedded data, CPU, minutes)
+demo: install  ## every table, figure and claim at demo scale, in one report (embedded data, CPU, minutes)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores all
 	@$(BIN)/clrepro show
 
 test: install  ## the tests, an end-to-end run included
 	@PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest
+
+test-report: $(VENV)/browser  ## the demo's report in a real browser (needs Chromium or Chrome)
+	$(VENV)/browser/bin/python tests/browser/check_report.py results/demo/report.html
+
+$(VENV)/browser: $(STAMP) tests/browser/requirements.lock
+	rm -rf $@
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --require-hashes -r tests/browser/requirements.lock
 
 lint: install  ## ruff and snakemake --lint
 	$(BIN)/ruff check .
@@ -46,6 +54,8 @@ lock: install  ## resolve requirements.lock anew, for Linux and macOS at once
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile tests/browser/requirements.in --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file tests/browser/requirements.lock
 
 clean:  ## remove results, training state and logs (keeps .venv and downloaded data)
 	rm -rf results state logs .snakemake

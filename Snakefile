@@ -19,13 +19,23 @@ include: "rules/embed.smk"
 include: "rules/probe.smk"
 include: "rules/simulate.smk"
 include: "rules/collect.smk"
+include: "rules/report.smk"
 
 
 rule all:
     input:
-        TABLE_FILES,
-        FIGURE_FILES,
-        SIMULATION_FILES,
-        CATALOGUE.theory_files,
+        CATALOGUE.report_files,
         GRID_FILES,
     default_target: True
+
+
+onsuccess:
+    print(f"The report: {CATALOGUE.report_files[-1]}")
+
+
+# what is finished is worth seeing; the rest are holes with their reasons
+onerror:
+    from clrepro.report import html
+
+    html.write(CATALOGUE)
+    print(f"Some jobs failed. The report of what there is: {CATALOGUE.report_files[-1]}")

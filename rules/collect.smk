@@ -1,29 +1,65 @@
 # Tables and figures from records; one rule each, named paper_table or paper_figure, and one target a paper.
 
-NOT_IN_TABLES = {"mirror", "device", "jobs", "hardware", "simulation", "papers", "tables", "figures", "grids"}
+NOT_IN_TABLES = {"mirror", "device", "jobs", "hardware", "simulation", "papers", "figures", "grids"}
 
 for table in CATALOGUE.tables:
+    if table.runs:
 
-    rule:
-        name:
-            table.target
-        input:
-            files(table.runs, "record.json"),
-            files(table.runs, "sts.json"),
-            files(table.runs, "transfer.json"),
-        output:
-            [CATALOGUE.table_folder(table) / f"{table.name}.{suffix}" for suffix in ("csv", "md", "html")],
-        params:
-            table=f"{table.paper}/{table.name}",
-            paper=digest([papers.load(table.paper, part) for part in ("published", "experiments")]),
-            config=digest(CONFIG.model_dump(exclude=NOT_IN_TABLES)),
-            code=fingerprint.of_stage("table"),
-        log:
-            f"{LOGS}/tables/{table.target}.log",
-        conda:
-            "../envs/data.yaml"
-        script:
-            "../scripts/table.py"
+        rule:
+            name:
+                table.target
+            input:
+                files(table.runs, "record.json"),
+                files(table.runs, "sts.json"),
+                files(table.runs, "transfer.json"),
+            output:
+                shown(CATALOGUE.table_files(table), f"{table.paper}/{table.name}"),
+            params:
+                tables=[f"{table.paper}/{table.name}"],
+                paper=digest([papers.load(table.paper, part) for part in ("published", "experiments", "errata")]),
+                config=digest(CONFIG.model_dump(exclude=NOT_IN_TABLES)),
+                code=fingerprint.of_stage("table"),
+            log:
+                f"{LOGS}/tables/{table.target}.log",
+            conda:
+                "../envs/data.yaml"
+            script:
+                "../scripts/table.py"
+
+    else:
+
+        rule:
+            name:
+                table.target
+            input:
+                CATALOGUE.table_files(table),
+
+
+for paper in CONFIG.papers:
+    as_printed = [table for table in CATALOGUE.tables if table.paper == paper and not table.runs]
+    if as_printed:
+
+        # tables without runs (settings, formulas, quoted numbers, holes) share a job
+        rule:
+            name:
+                f"{paper}_without_runs"
+            output:
+                [
+                    path
+                    for table in as_printed
+                    for path in shown(CATALOGUE.table_files(table), f"{paper}/{table.name}")
+                ],
+            params:
+                tables=[f"{paper}/{table.name}" for table in as_printed],
+                paper=digest([papers.load(paper, part) for part in ("published", "experiments", "errata")]),
+                config=digest(CONFIG.model_dump(exclude=NOT_IN_TABLES)),
+                code=fingerprint.of_stage("table"),
+            log:
+                f"{LOGS}/tables/{paper}_without_runs.log",
+            conda:
+                "../envs/data.yaml"
+            script:
+                "../scripts/table.py"
 
 
 for paper in CONFIG.papers:
@@ -35,7 +71,7 @@ for paper in CONFIG.papers:
             [file for file in TABLE_FILES + FIGURE_FILES + SIMULATION_FILES if file.parent.name == paper],
 
 
-for figure, file in zip(CATALOGUE.figures, FIGURE_FILES):
+for figure in CATALOGUE.figures:
 
     rule:
         name:
@@ -45,11 +81,11 @@ for figure, file in zip(CATALOGUE.figures, FIGURE_FILES):
             files([run for run in figure.runs if run.has_probes], "probes.json"),
             [file for test in figure.tests for file in files(figure.runs, test)],
         output:
-            file,
+            shown(CATALOGUE.figure_files(figure), f"{figure.paper}/{figure.name}"),
         params:
             figure=f"{figure.paper}/{figure.name}",
-            paper=digest(papers.load(figure.paper, "experiments")["figures"][figure.name]),
-            accept_stale=CONFIG.accept_stale,
+            paper=digest([papers.load(figure.paper, part) for part in ("published", "experiments")]),
+            config=digest(CONFIG.model_dump(exclude=NOT_IN_TABLES)),
             code=fingerprint.of_stage("figure"),
         log:
             f"{LOGS}/figures/{figure.target}.log",

@@ -21,15 +21,18 @@ CONFIG = CATALOGUE.config
 JOBS = CONFIG.jobs
 LOGS = f"logs/{CONFIG.scale}"
 BENCHMARKS = f"{LOGS}/benchmarks"
-TABLE_FILES = [
-    CATALOGUE.table_folder(table) / f"{table.name}.{suffix}"
-    for table in CATALOGUE.tables
-    for suffix in ("csv", "md", "html")
-]
-FIGURE_FILES = [CATALOGUE.figure_file(figure) for figure in CATALOGUE.figures]
+TABLE_FILES = [file for table in CATALOGUE.tables for file in CATALOGUE.table_files(table)]
+FIGURE_FILES = [file for figure in CATALOGUE.figures for file in CATALOGUE.figure_files(figure)]
 SIMULATION_FILES = [file for simulation in CATALOGUE.simulations for file in simulation.files]
 GRID_FILES = [f"results/{CONFIG.scale}/grids/{name.replace('@', '-')}.csv" for name in CATALOGUE.grids]
 
 
 def files(runs, name):
     return [run.folder / name for run in runs]
+
+
+def shown(paths, part):
+    """Outputs of which Snakemake's own report shows the readable one; part: its paper and name."""
+    paper, name = part.split("/")
+    readable = {".html", ".svg"}
+    return [report(path, category=paper, labels={"part": name}) if path.suffix in readable else path for path in paths]

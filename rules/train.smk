@@ -1,4 +1,4 @@
-# One job trains a bundle of runs of one objective: several at demo scale, one at paper scale.
+# One job trains a bundle of runs: several at demo scale, one at paper scale.
 
 for bundle in CATALOGUE.bundles():
 

@@ -1,9 +1,11 @@
-"""Write one table with our numbers beside the published ones."""
+"""Write tables with our numbers beside the published ones."""
 
+from clrepro.ledger import Records
 from clrepro.report import tables
 from clrepro.workflow import job
 
 with job(snakemake) as catalogue:
+    records = Records()
     for table in catalogue.tables:
-        if f"{table.paper}/{table.name}" == snakemake.params.table:
-            tables.write(catalogue, table)
+        if f"{table.paper}/{table.name}" in snakemake.params.tables:
+            tables.write(catalogue, table, records)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 from clrepro.evaluation import statistics
 
@@ -103,6 +104,21 @@ def test_cosines_and_angles_of_positives_and_negatives(views):
     within = sorted(h[i] @ h[j] for i in range(n) for j in range(i))
     np.testing.assert_allclose(sorted(statistics.within_cosines(tensors(views)[0]).numpy()), within)
     assert statistics.angles(torch.tensor([1.0 + 1e-6, 0.0, -2.0])).tolist() == pytest.approx([0, math.pi / 2, math.pi])
+
+
+def test_distance_from_normal_is_scipys():
+    rng = np.random.default_rng(5)
+    for values in (rng.normal(0.3, 0.05, 40), rng.exponential(size=41), np.array([0.0, 0.0, 0.0, 1.0])):
+        measured = statistics.shape(torch.from_numpy(values))
+        fitted = stats.norm(values.mean(), values.std())
+        expected = [stats.skew(values), stats.kurtosis(values), stats.kstest(values, fitted.cdf).statistic]
+        np.testing.assert_allclose(list(measured.values()), expected, rtol=1e-12)
+    # two values stand at -1 and 1 deviation: D = Phi(1) - 1/2, kurtosis 1
+    pair = statistics.shape(torch.tensor([2.0, 4.0], dtype=torch.float64))
+    assert pair == pytest.approx(
+        {"skewness": 0, "excess_kurtosis": -2, "normal_distance": math.erf(math.sqrt(0.5)) / 2}, abs=1e-15
+    )
+    assert all(map(math.isnan, statistics.shape(torch.full((5,), 0.1, dtype=torch.float64)).values()))
 
 
 def test_share_of_the_hardest_negative_by_projection(views):

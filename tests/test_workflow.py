@@ -18,6 +18,8 @@ SMALL = {
     "tables": ["li2024/table_3_v1"],
     "simulation": {"points": 5, "batches": 3},
     "seeds": [1, 2],
+    "figures": [],
+    "jobs": {"runs": 2},
     "sentence": {
         "corpus_lines": 400,
         "backbones": {
@@ -30,6 +32,7 @@ SMALL = {
     },
 }
 
+MPT, MET = "li2024_fp32_3", "li2024_fp32_4"  # the jobs of these objectives
 UNFILLED = ("arc", "mMHE", "mMHS", "mB", "mV")  # rows of the small table that the tests leave without an experiment
 
 
@@ -101,6 +104,12 @@ def test_every_cell_whose_objective_is_here_is_filled(checkout):
     assert list(table.columns[:9]) == [
         "row", "column", "metric", "published", "ours", "ours_std", "seeds", "difference", "verdict"
     ]  # fmt: skip
+    claims = pd.read_csv(checkout.folder / "results/demo/claims.csv")
+    assert list(claims.columns[:8]) == [
+        "paper", "claim", "statement", "estimate", "ci_low", "ci_high", "seeds", "verdict"
+    ]  # fmt: skip
+    assert set(claims["paper"]) == {"li2024"}
+    assert {"missing"} < set(claims["verdict"])
     unfilled = table["row"].isin(UNFILLED)
     assert set(table.loc[unfilled, "note"]) == {"no experiment fills this row yet"}
     here = table[(table["column"] == "BERT_base") & (table["row"] != "Pretrained") & ~unfilled]
@@ -135,6 +144,44 @@ def test_figures_without_training_and_theory_are_made(checkout):
 
 
 @pytest.mark.slow
+def test_the_report_needs_no_more_than_is_there_and_names_what_is_broken(checkout, tmp_path):
+    import pandas as pd
+
+    whole = (checkout.folder / "results/demo/report.html").read_text()
+    assert str(checkout.folder) not in whole
+    shutil.copytree(checkout.folder / "results", tmp_path / "results")
+    shutil.copy(checkout.folder / "small.yaml", tmp_path)
+    shutil.rmtree(tmp_path / "results/demo/tables")
+    runs = tmp_path / "results/demo/runs/sentence/BERT_base"
+    for folder in ("infonce", "met", "pretrained"):
+        shutil.rmtree(runs / folder)
+    broken = next(runs.glob("mpt/*/seed2/record.json"))
+    broken.write_text(broken.read_text()[:200])
+
+    def report() -> subprocess.CompletedProcess:
+        environment = {**os.environ, "PYTHONPATH": str(checkout.folder / "src")}
+        command = [sys.executable, "-m", "clrepro.cli", "report", "--configfile", "small.yaml"]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    done = report()
+    assert done.returncode == 0, done.stderr
+    assert "report.html: 1 runs, " in done.stdout
+    assert f"skipped {broken.relative_to(tmp_path)}: it cannot be read" in done.stdout
+    page = (tmp_path / "results/demo/report.html").read_text()
+    assert str(broken.relative_to(tmp_path)) in page
+    ledger = pd.read_csv(tmp_path / "results/demo/ledger.csv", keep_default_na=False)
+    mpt = ledger[(ledger["table"] == "table_3_v1") & (ledger["row"] == "mpt") & (ledger["column"] == "BERT_base")]
+    assert set(mpt["seeds"]) == {1}
+    assert mpt["note"].str.contains("seed 2 left out, broken").all()
+    full = pd.read_csv(checkout.folder / "results/demo/ledger.csv", keep_default_na=False)
+    assert (full["seeds"] == 2).sum() > (ledger["seeds"] == 2).sum() == 0
+    shutil.rmtree(tmp_path / "results/demo/runs")
+    done = report()
+    assert done.returncode == 0, done.stderr
+    assert "report.html: 0 runs, 0 of " in done.stdout
+
+
+@pytest.mark.slow
 def test_nothing_to_do_after_touching_files_or_editing_a_comment(checkout):
     assert checkout.planned() == set()
     os.utime(checkout.folder / "src/clrepro/objectives/mpt.py")
@@ -154,9 +201,9 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
     )
     planned = checkout.planned()
     trained = {rule for rule in planned if rule.startswith("train_")}
-    assert trained == {"train_mpt_fp32_1"}
+    assert trained == {f"train_{MPT}"}
     others = {rule for rule in planned if rule.startswith(("embed", "sts", "transfer"))}
-    assert others == {f"{stage}_mpt_fp32_1" for stage in ("embed", "sts", "transfer")}
+    assert others == {f"{stage}_{MPT}" for stage in ("embed", "sts", "transfer")}
     # figure 10 shows this objective, figure 2 others; theory asks all
     assert {rule for rule in planned if "figure" in rule or rule == "theory"} == {"li2024_figure_10", "theory"}
     models = model_hashes(checkout, "mpt")
@@ -167,7 +214,7 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
     assert "stale: trained by older code" in table
     # the changed objective really trains other weights, and leaves the others alone
     others = model_hashes(checkout, "met")
-    checkout.snakemake("train_mpt_fp32_1")
+    checkout.snakemake(f"train_{MPT}")
     assert not model_hashes(checkout, "mpt") & models
     assert model_hashes(checkout, "met") == others
     # back to the code that trained them: the same bytes, linked again
@@ -197,7 +244,7 @@ def test_one_more_seed_trains_only_that_seed(checkout):
 def test_a_changed_backbone_is_not_answered_from_finished_states(checkout):
     before = model_hashes(checkout, "met")
     checkout.edit("src/clrepro/models/backbone.py", 'manual_seed(spec["seed"])', 'manual_seed(spec["seed"] + 1)')
-    checkout.snakemake("train_met_fp32_1")
+    checkout.snakemake(f"train_{MET}")
     assert not model_hashes(checkout, "met") & before
     checkout.edit("src/clrepro/models/backbone.py", 'manual_seed(spec["seed"] + 1)', 'manual_seed(spec["seed"])')
     checkout.snakemake()
@@ -269,6 +316,9 @@ def test_a_corrupt_mirror_file_stops_before_training_with_the_hashes(tmp_path):
     done = folder.run("--cores", "1", "--configfile", "bad.yaml", "--until", "fetch_wikipedia_sentences")
     assert done.returncode != 0
     assert "error in fetch_wikipedia_sentences: source 'wikipedia-sentences'" in done.stderr + done.stdout
+    # whatever fails, there is a report of what there is
+    assert "Some jobs failed. The report of what there is: results/demo/report.html" in done.stderr + done.stdout
+    assert "not run yet: snakemake li2024_table_3_v1" in (tmp_path / "results/demo/report.html").read_text()
     assert "expected a678f19b27583f0e" in done.stderr + done.stdout
 
 

@@ -91,26 +91,67 @@ def plan(
 @app.command()
 def show(
     scale: Scale = "demo", only: Only = None, configfile: Files = None,
-    csv: Annotated[bool, typer.Option("--csv", help="the long form instead of the printed layout")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="with --only: the long form, not the printed layout")] = False,
 ) -> None:  # fmt: skip
-    """Print the tables from the results on disk; what has not run is a hole."""
-    from clrepro.report import tables
+    """What reproduced so far, from the results on disk; with --only the tables themselves."""
+    from clrepro.ledger import Records
+    from clrepro.report import summary, tables
+    from clrepro.report.common import COLUMNS
 
     catalogue = catalogue_of(scale, configfile, only)
+    records = Records()
+    if not only:
+        print(summary.text(catalogue, records))
+        return
     for table in catalogue.tables:
-        long = tables.frame(catalogue, table)
+        long = tables.frame(catalogue, table, records)
         if csv:
-            print(long.to_csv(index=False), end="")
+            print(long[COLUMNS].to_csv(index=False), end="")
             continue
-        filled = int((long["verdict"] != "missing").sum())
-        print(f"{table.paper} {table.name}, {scale} scale: {filled} of {len(long)} cells filled")
+        filled = "" if table.is_printed else f": {int(long['ours'].notna().sum())} of {len(long)} cells filled"
+        print(f"{table.paper} {table.name}, {scale} scale{filled}")
         for note in tables.notes(long):
             print(f"  {note}")
         print(tables.text(long))
-        print(f"with the published numbers: {catalogue.table_folder(table) / table.name}.html, .md, .csv\n")
-    if not csv:
-        for place in (*(simulation.files[1] for simulation in catalogue.simulations), catalogue.theory_files[1]):
-            print(place if place.is_file() else f"{place}: not made yet")
+        print(f"with the published numbers: {catalogue.table_folder(table) / table.name}.html, .md, .tex, .csv\n")
+
+
+@app.command()
+def report(scale: Scale = "demo", configfile: Files = None) -> None:
+    """Write report.html, ledger.csv and claims.csv from whatever results are on disk; holes say how to fill them."""
+    from clrepro.report import html
+
+    catalogue = catalogue_of(scale, configfile)
+    content = html.write(catalogue)
+    cells = sum(sum(paper["verdicts"].values()) for paper in content["papers"])
+    missing = sum(paper["verdicts"].get("missing", 0) for paper in content["papers"])
+    print(f"{catalogue.report_files[-1]}: {len(content['runs'])} runs, {cells - missing} of {cells} cells filled")
+    for problem in content["problems"]:
+        print(f"skipped {problem['file']}: {problem['what']}; {problem['remedy']}")
+
+
+@app.command()
+def claims(
+    paper: Annotated[str | None, typer.Argument(help="only this paper's claims")] = None,
+    scale: Scale = "demo",
+    configfile: Files = None,
+    verdict: Annotated[str | None, typer.Option(help="only these: holds, fails, undecided or missing")] = None,
+) -> None:
+    """Test the papers' claims on the results on disk; print verdicts with estimates and intervals."""
+    from clrepro.ledger.claims import evaluate
+    from clrepro.report import summary
+
+    verdicts = ("holds", "fails", "undecided", "missing")
+    if verdict and verdict not in verdicts:
+        raise unknown("verdict", verdict, verdicts, "--verdict")
+    catalogue = catalogue_of(scale, configfile)
+    if paper and paper not in catalogue.config.papers:
+        raise unknown("paper", paper, catalogue.config.papers)
+    frame, _ = evaluate(catalogue)
+    frame = frame[frame["paper"].eq(paper or frame["paper"])]
+    for row in frame[frame["verdict"].eq(verdict or frame["verdict"])].itertuples():
+        print(summary.claim(row))
+    print(summary.counts(frame["verdict"]))
 
 
 @app.command()
@@ -151,7 +192,7 @@ def train(
     every batch, negatives and gradients are those of the whole batch.
     """
     from clrepro import stages
-    from clrepro.ledger.cells import score
+    from clrepro.ledger.scores import score
 
     config = configuration.load(scale, configfile)
     catalogue = Catalogue(config.model_copy(update={"mirror": mirror} if mirror else {}))

@@ -125,7 +125,7 @@ class Row(Model):
 class Jobs(Model):
     """How the work is cut into jobs. Imports are the price of a job: cheap runs share one."""
 
-    runs: PositiveInt = Field(1, description="runs of one objective that share a job, in every stage")
+    runs: PositiveInt = Field(1, description="runs that share a job, in every stage, at most")
     threads: PositiveInt = Field(1, description="CPU threads of a training or embedding job")
     gpus: Annotated[int, Field(ge=0)] = Field(0, description="GPUs of a training or embedding job")
     memory_mb: PositiveInt = Field(4000, description="memory of a job, for schedulers")
@@ -137,6 +137,17 @@ class Hardware(Model):
 
     name: str = Field("one CPU core", description="the unit of the priced hours")
     teraflops: PositiveFloat = Field(0.02, description="sustained training speed of that unit, TFLOP/s")
+
+
+class Ledger(Model):
+    """When a number counts as reproduced, and a claim as decided (docs/ledger.md has the rules)."""
+
+    band: PositiveFloat = Field(
+        1.0, description="points (percent) on either side of a published number that still count as the same"
+    )
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = Field(
+        0.05, description="probability of a wrong verdict: of each cell, and of any claim of a paper"
+    )
 
 
 class Config(Model):
@@ -168,6 +179,7 @@ class Config(Model):
     rows: dict[str, Row] = Field({}, description="rows of your own, by name")
     sentence: Sentence
     simulation: SimulationOverrides = SimulationOverrides()
+    ledger: Ledger = Ledger()
     jobs: Jobs = Jobs()
     hardware: Hardware = Hardware()
 
@@ -176,6 +188,7 @@ SECTIONS = (
     Sentence,
     SimulationOverrides,
     Row,
+    Ledger,
     Jobs,
     Hardware,
     TrainingOverrides,

@@ -7,7 +7,7 @@ the trees' own fields, not from ``ast.dump`` or ``ast.unparse``, whose texts dif
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ STAGES = {
     "transfer": ["clrepro.evaluation.transfer"],
     "table": ["clrepro.ledger.cells", "clrepro.report.tables"],
     "figure": ["clrepro.report.figures"],
+    "report": ["clrepro.report.html"],
     "simulate": ["clrepro.simulation", "clrepro.report.plotting", "clrepro.objectives._objective"],
     "theory": ["clrepro.theory", "clrepro.report.theory", "clrepro.objectives._objective"],
 }
@@ -65,13 +66,20 @@ def _file(module: str) -> Path | None:
     return None
 
 
-def _imports(module: str) -> Iterator[str]:
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    found: list[str] = []
     for node in ast.walk(ast.parse(_file(module).read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(found)
+
+
+@cache
+def _of_module(module: str) -> str:
+    return of_source(_file(module).read_text("utf-8"))
 
 
 @cache
@@ -92,7 +100,7 @@ def modules(*entries: str) -> tuple[str, ...]:
 def of_modules(entries: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for module in modules(*entries):
-        digest.update(f"{module} {of_source(_file(module).read_text('utf-8'))}\n".encode())
+        digest.update(f"{module} {_of_module(module)}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -107,6 +115,10 @@ def of_study(study: str, *objectives: str) -> str:
 def of_stage(stage: str, *objectives: str) -> str:
     """The fingerprint of a stage's code, and of objectives' with it; 16 hexadecimal digits."""
     modules_part = of_modules((*STAGES[stage], *(f"{REGISTRY}.{name}" for name in objectives)))
+    if stage == "report":  # its page is also made of templates, a style sheet and a script
+        parts = sorted(file for file in (PACKAGE / "report/page").iterdir() if file.suffix in {".j2", ".css", ".js"})
+        content = b"".join(file.read_bytes() for file in parts)
+        return hashlib.sha256(modules_part.encode() + content).hexdigest()[:16]
     if stage not in FUNCTIONS:
         return modules_part
     tree = ast.parse((PACKAGE / "stages.py").read_text("utf-8"))

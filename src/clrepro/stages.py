@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from clrepro import provenance
 from clrepro.catalogue import Catalogue, Run
 from clrepro.catalogue.runs import BackboneBuild, digest
 from clrepro.data import corpus
@@ -163,7 +164,7 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
     from clrepro.training.sentence import train_encoder
 
     objective = make(run.objective, run.variant, **run.params)
-    started = time.perf_counter()
+    started, energy = time.perf_counter(), provenance.Energy()
     result = train_encoder(
         objective,
         run.recipe.model_dump(),
@@ -190,6 +191,9 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
         ],
         **result,
         "seconds": round(seconds, 2),
+        "energy_wh": energy.used(),
+        "commit": provenance.commit(),
+        "hardware": provenance.hardware(result["device"]),
         "environment": environment(),
     }
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from clrepro.paths import RESULTS, read_json
 
 @dataclass(frozen=True)
 class Bundle:
-    """Runs of one objective that share a job in every stage."""
+    """Runs that share a job in every stage."""
 
     name: str
     runs: tuple[Run, ...]
@@ -34,11 +35,16 @@ class Catalogue:
         self.corpus = source(config.sentence.corpus, "sentence.corpus")
         self.tasks = source(config.sentence.tasks, "sentence.tasks")
         self._check_names()
-        self.tables = tuple(
-            self._table(paper, table)
+        self.every_table = tuple(
+            self._table(paper, name, spec)
             for paper in config.papers
-            for table in papers.load(paper, "experiments").get("tables", {})
-            if not config.tables or f"{paper}/{table}" in config.tables
+            for name, spec in papers.published_tables(paper).items()
+        )
+        self.tables = tuple(table for table in self.every_table if self._is_asked(table.paper, table.name))
+        self.stated = tuple(
+            Table(paper, name, papers.kind(spec), tables.stated(paper, name, spec, self._not_run(paper, name)))
+            for paper in config.papers
+            for name, spec in papers.stated_tables(paper).items()
         )
         self.grids = {name: self.grid(name) for name in config.grids}
         wanted_figures = dict.fromkeys(full for name in config.figures for full in self.figures_named(name))
@@ -57,7 +63,7 @@ class Catalogue:
     def _check_names(self) -> None:
         known = set()
         for paper in self.config.papers:
-            known |= {f"{paper}/{table}" for table in papers.load(paper, "experiments").get("tables", {})}
+            known |= {f"{paper}/{table}" for table in papers.published_tables(paper)}
         for name in self.config.tables:
             if name in known:
                 continue
@@ -88,17 +94,24 @@ class Catalogue:
 
     # tables and cells
 
-    def _table(self, paper: str, name: str) -> Table:
-        cells = tables.formulas(paper, name) or tuple(
-            self._cell(paper, name, row, column, metric, spec)
-            for row, column, metric, spec in tables.layout(paper, name, self.config.rows)
-        )
-        return Table(paper, name, cells)
+    def _is_asked(self, paper: str, name: str) -> bool:
+        return not self.config.tables or f"{paper}/{name}" in self.config.tables
+
+    def _not_run(self, paper: str, name: str) -> str:
+        """Why nothing fills a table's cells, as far as experiments.yaml gives a reason."""
+        return papers.load(paper, "experiments").get("not_run", {}).get(name, "no experiment fills this row yet")
+
+    def _table(self, paper: str, name: str, spec: dict) -> Table:
+        kind = papers.kind(spec)
+        if kind in tables.PRINTED:
+            return Table(paper, name, kind, tables.printed(paper, name, spec))
+        layout = tables.layout(paper, name, self.config.rows)
+        return Table(paper, name, kind, tuple(self._cell(paper, name, *rest) for rest in layout))
 
     def _cell(self, paper: str, table: str, row: str, column: str, metric: str, spec: dict | None) -> Cell:
         place = (paper, table, row, column, metric)
         if spec is None:
-            return Cell(*place, None, hole="no experiment fills this row yet")
+            return Cell(*place, None, hole=self._not_run(paper, table))
         backbone, score = spec["backbone"], spec["score"]
         elsewhere = {key: spec.get(key) for key in ("published_row", "published_metric")}
         if spec.get("hole"):
@@ -109,10 +122,28 @@ class Catalogue:
         if "own" in spec:
             runs = self._own_runs(spec["own"], backbone)
             why = f"the recipe {self.config.rows[spec['own']].recipe} has no settings for {backbone}"
-            return Cell(*place, score, runs, hole="" if runs else why, **elsewhere)
+            return Cell(*place, score, runs, hole="" if runs else why, own=True, **elsewhere)
         owner, definition = papers.run_definition(spec["run"], paper)
-        runs = self.define_runs(definition, owner, backbone, f"papers/{owner}/experiments.yaml, {spec['run']}")
+        where = f"papers/{owner}/experiments.yaml, {spec['run']}"
+        try:
+            runs = self.define_runs(definition, owner, backbone, where)
+        except UserError as failure:
+            if self._is_asked(paper, table):
+                raise
+            return Cell(*place, score, hole=str(failure), **elsewhere)  # nobody asked for it: no reason to stop
         return Cell(*place, score, runs, **elsewhere)
+
+    @cached_property
+    def cells(self) -> dict[tuple[str, ...], Cell]:
+        """All cells, those of figures and sentences and printed differences included, by paper and address."""
+        parts = [cell for table in (*self.every_table, *self.stated) for cell in table.cells]
+        parts += [
+            cell
+            for table in self.every_table
+            if not table.is_printed
+            for cell in tables.deltas(table.paper, table.name)
+        ]
+        return {(cell.paper, cell.table, cell.row, cell.column, cell.metric): cell for cell in parts}
 
     def _own_runs(self, name: str, backbone: str) -> tuple[Run, ...]:
         row = self.config.rows[name]
@@ -123,6 +154,17 @@ class Catalogue:
         if not papers.recipe_covers(paper, recipe, backbone):
             return ()
         return self.define_runs(definition, paper, backbone, f"rows.{name}")
+
+    @cached_property
+    def baselines(self) -> dict[tuple[str, ...], Cell]:
+        """Cells that no table prints, but from which printed differences are, by paper and address."""
+        parts = [
+            self._cell(table.paper, table.name, *rest)
+            for table in self.every_table
+            if not table.is_printed
+            for rest in tables.baselines(table.paper, table.name)
+        ]
+        return {(cell.paper, cell.table, cell.row, cell.column, cell.metric): cell for cell in parts}
 
     # runs
 
@@ -215,23 +257,57 @@ class Catalogue:
 
     # what the rules ask for
 
+    def asks_for(self, run: Run) -> bool:
+        """Whether a table, figure or grid of this configuration needs a run."""
+        return run.folder in self._by_folder
+
     def run_at(self, folder: Path | str) -> Run:
         return self._by_folder[Path(folder)]
 
     def bundles(self) -> list[Bundle]:
-        """Runs grouped by objective and precision, cut into jobs of `jobs.runs`."""
-        groups: dict[tuple, list[Run]] = defaultdict(list)
-        for run in self.runs:
-            groups[run.group, run.recipe.precision].append(run)
+        """All runs, cut into jobs of at most `jobs.runs`.
+
+        Runs of one objective stay together, and as many objectives as fit share a job, within what one paper needs for
+        its tables, or for its figures alone; rows of the configuration have jobs of their own, so that one more leaves
+        the papers' jobs as they are.
+        """
         size = self.config.jobs.runs
+        families: dict[tuple, dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
+        for run, owner in self._owners().items():
+            families[owner, run.recipe.precision][run.group].append(run)
         bundles = []
-        for (group, precision), runs in groups.items():
-            chunks = [runs[start : start + size] for start in range(0, len(runs), size)]
-            for number, chunk in enumerate(chunks, 1):
-                one = chunk[0]
-                name = f"{one.backbone.key}_{one.hash8}_seed{one.seed}" if size == 1 else f"{precision}_{number}"
-                bundles.append(Bundle(f"{group}_{name}", tuple(chunk)))
+        for (owner, precision), groups in families.items():
+            packs: list[list[Run]] = []
+            for runs in groups.values():
+                for start in range(0, len(runs), size):
+                    chunk = runs[start : start + size]
+                    if packs and len(packs[-1]) + len(chunk) <= size:
+                        packs[-1] += chunk
+                    else:
+                        packs.append(chunk)
+            for number, runs in enumerate(packs, 1):
+                one = runs[0]
+                name = f"{owner}_{precision}_{number}"
+                if size == 1:
+                    name = f"{one.group}_{one.backbone.key}_{one.hash8}_seed{one.seed}"
+                bundles.append(Bundle(name, tuple(runs)))
         return bundles
+
+    def _owners(self) -> dict[Run, str]:
+        """Which part of the catalogue has a run made: the first paper whose table, else whose figure, needs it."""
+        owners: dict[Run, str] = {}
+        for table in self.tables:
+            for cell in table.cells:
+                for run in cell.runs:
+                    if owners.setdefault(run, "rows" if cell.own else table.paper) == "rows" and not cell.own:
+                        owners[run] = table.paper
+        for figure in self.figures:  # a figure without scores touches no test set, so its runs share no job with others
+            for run in figure.runs:
+                owners.setdefault(run, f"{figure.paper}_{'scored' if figure.scores else 'figures'}")
+        for name, runs in self.grids.items():
+            for run in runs:
+                owners.setdefault(run, f"{name.split('/')[0]}_grids")
+        return owners
 
     def backbones(self) -> tuple[BackboneBuild, ...]:
         return tuple({run.backbone.folder: run.backbone for run in self.runs}.values())
@@ -258,7 +334,7 @@ class Catalogue:
     def is_stale(self, run: Run, record: dict) -> bool:
         return record["code"] != run.code
 
-    @property
+    @cached_property
     def is_papers_own(self) -> bool:
         """Whether data, backbones, protocol and training are those of config/paper.yaml, so that numbers compare."""
         original = load_config("paper").sentence
@@ -269,6 +345,18 @@ class Catalogue:
 
     def table_folder(self, table: Table) -> Path:
         return RESULTS / self.config.scale / "tables" / table.paper
+
+    def table_files(self, table: Table) -> list[Path]:
+        return [self.table_folder(table) / f"{table.name}.{suffix}" for suffix in ("csv", "md", "tex", "html")]
+
+    def figure_files(self, figure: Figure) -> list[Path]:
+        """svg, png and csv, in a simulation's order; the csv alone where the configuration leaves it no points."""
+        csv = self.figure_file(figure)
+        return [csv.with_suffix(".svg"), csv.with_suffix(".png"), csv] if figure.points else [csv]
+
+    @property
+    def report_files(self) -> list[Path]:
+        return [RESULTS / self.config.scale / name for name in ("ledger.csv", "claims.csv", "report.html")]
 
     @property
     def theory_files(self) -> list[Path]:

@@ -8,6 +8,8 @@ import yaml
 from clrepro.errors import UserError, unknown
 from clrepro.paths import PAPERS
 
+PARTS = ("published", "experiments", "errata", "claims")
+
 
 def paper_keys() -> list[str]:
     return sorted(folder.name for folder in PAPERS.iterdir() if (folder / "published.yaml").is_file())
@@ -15,10 +17,12 @@ def paper_keys() -> list[str]:
 
 @cache
 def load(paper: str, part: str) -> dict[str, Any]:
-    """One of a paper's files: published, experiments or errata."""
+    """One of a paper's files: published, experiments, errata or claims; an absent one is empty."""
     if paper not in paper_keys():
         raise unknown("paper", paper, paper_keys())
     file = PAPERS / paper / f"{part}.yaml"
+    if part != "published" and not file.is_file():
+        return {}
     return yaml.load(file.read_text("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
 
 
@@ -32,6 +36,56 @@ def published_tables(paper: str) -> dict[str, dict]:
             continue
         for version, part in table.items():
             found[name if version == "v2" else f"{name}_{version}"] = {**part, "version": version}
+    return found
+
+
+def kind(table: dict) -> str:
+    """results, settings, quoted or formulas; of what no table holds, figure or text."""
+    return table.get("kind", "results")
+
+
+@cache
+def stated_tables(paper: str) -> dict[str, dict]:
+    """The numbers that stand in figures and sentences only, in the shape of tables.
+
+    `text` has the differences and ranges of cells that a paper's sentences state; those that are themselves cells
+    of a table (a later version's, another paper's) are left out, since that table has them.
+    """
+    content = load(paper, "published")
+    checks = content.get("checks", {})
+    rows = [
+        {"id": check["id"], "values": {"stated": check["stated"]}, "decimals": check["decimals"]}
+        for check in checks.get("differences", [])
+        if isinstance(check["stated"], int | float)
+    ]
+    rows += [
+        {"id": check["id"], "values": dict(zip(("low", "high"), check["stated"], strict=True)),
+         "decimals": check["decimals"]}
+        for check in checks.get("ranges", [])
+    ]  # fmt: skip
+    text = {
+        "kind": "text",
+        "caption": "Differences and ranges of cells that the paper states in sentences",
+        "metric": "difference of two cells; low and high: the smallest and the largest of several",
+        "unit": "that of the cells",
+        "decimals": 2,
+        "rows": rows,
+    }
+    return {**content.get("stated", {}), **({"text": text} if rows else {})}
+
+
+def all_tables(paper: str) -> dict[str, dict]:
+    """The paper's tables, and what figures and sentences state besides."""
+    return {**published_tables(paper), **stated_tables(paper)}
+
+
+def doubtful(paper: str) -> list[tuple[str, str]]:
+    """(pattern of table/row/column/metric, what an erratum says of these published numbers)."""
+    content = load(paper, "errata")
+    found = []
+    for entry in [*content.get("known_inconsistencies", []), *content.get("errata", [])]:
+        what = f"{entry['where']}: {entry['should_be']}" if "where" in entry else entry["why"]
+        found += [(pattern, what) for pattern in entry.get("cells", [])]
     return found
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from clrepro.catalogue import papers
@@ -12,7 +12,11 @@ from clrepro.errors import UserError, unknown
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of one table: which runs fill it by which score, or its formula, or why it is a hole."""
+    """One cell of one table: which runs fill it by which score, or its text, or why it is a hole.
+
+    differences: of a number that is a difference (or the low or high end of several), its two sides as (plus, minus);
+    a side is the mean of cells, which are given by their addresses within the paper.
+    """
 
     paper: str
     table: str
@@ -21,18 +25,31 @@ class Cell:
     metric: str
     score: str | None
     runs: tuple[Run, ...] = ()
-    formula: str = ""
+    text: str = ""
     hole: str = ""
+    differences: tuple[tuple["Side", "Side"], ...] = ()
     published_row: str | None = None  # where the published number stands under another row or metric
     published_metric: str | None = None
+    own: bool = False  # of a row of the configuration
+
+    @property
+    def published_address(self) -> "Address":
+        """Where the published number stands: table, row, column, metric."""
+        return self.table, self.published_row or self.row, self.column, self.published_metric or self.metric
+
+
+Address = tuple[str, str, str, str]
+Side = tuple[Address, ...]
+PRINTED = ("settings", "quoted", "formulas")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a paper: its cells in the paper's order."""
+    """A table of a paper: its cells in the paper's order, and of which kind it is (papers.kind)."""
 
     paper: str
     name: str
+    kind: str
     cells: tuple[Cell, ...]
 
     @property
@@ -45,8 +62,9 @@ class Table:
         return tuple(dict.fromkeys(run for cell in self.cells for run in cell.runs))
 
     @property
-    def holds_formulas(self) -> bool:
-        return any(cell.formula for cell in self.cells)
+    def is_printed(self) -> bool:
+        """Whether it holds no results: settings, quoted literature or formulas, rendered as printed."""
+        return self.kind in PRINTED
 
 
 def layout(paper: str, table: str, own: Iterable[str] = ()) -> Iterator[tuple[str, str, str, dict[str, Any] | None]]:
@@ -57,7 +75,7 @@ def layout(paper: str, table: str, own: Iterable[str] = ()) -> Iterator[tuple[st
     table of several blocks, `columns` holds each block's own, and a row says by `columns` to which block it belongs.
     own: names of the configuration's rows, which come last; their cells have that name as `own` in place of a run.
     """
-    spec = papers.load(paper, "experiments")["tables"][table]
+    spec = papers.load(paper, "experiments").get("tables", {}).get(table, {})
     published = papers.published_tables(paper)[table]
     blocks = {row["id"]: row.get("columns") for row in published["rows"]}
     rows = {row: spec.get("rows", {}).get(row) for row in row_order(published, spec)}
@@ -66,6 +84,10 @@ def layout(paper: str, table: str, own: Iterable[str] = ()) -> Iterator[tuple[st
             if row in rows:
                 raise UserError(f"rows: '{row}' is a row of {paper} {table} already; give yours another name")
             rows[row] = part
+    parts = published.get("cell", ["value"])
+    metrics = spec.get("metrics") or dict.fromkeys(
+        ["value"] if "std" in parts else parts
+    )  # mean and std are one number
     for row, row_part in rows.items():
         printed, ours = published["columns"], spec.get("columns", {})
         if isinstance(printed, dict):
@@ -74,7 +96,7 @@ def layout(paper: str, table: str, own: Iterable[str] = ()) -> Iterator[tuple[st
                 raise unknown("block of columns", str(block), printed, f"papers/{paper}/experiments.yaml, {row}")
             printed, ours = printed[block], ours.get(block, {})
         for column, column_part in {**dict.fromkeys(printed), **ours}.items():
-            for metric, metric_part in spec.get("metrics", {"value": {}}).items():
+            for metric, metric_part in metrics.items():
                 if row_part is None or column_part is None:
                     yield row, column, metric, None
                     continue
@@ -90,9 +112,10 @@ def layout(paper: str, table: str, own: Iterable[str] = ()) -> Iterator[tuple[st
 def own_rows(name: str, spec: dict, blocks: dict[str, str | None]) -> dict[str, dict]:
     """A row of the configuration for every backbone and block that the table's rows tell apart.
 
-    None where the columns are runs of their own: such a table does not compare objectives row by row.
+    None where the columns are runs of their own, such a table does not compare objectives row by row, or where nothing
+    fills the table.
     """
-    if any("run" in (column or {}) for column in spec.get("columns", {}).values()):
+    if "rows" not in spec or any("run" in (column or {}) for column in spec.get("columns", {}).values()):
         return {}
     contexts = {
         (part.get("backbone"), blocks.get(row) or part.get("columns")): None
@@ -117,13 +140,88 @@ def row_order(published: dict, spec: dict) -> list[str]:
     return order
 
 
-def formulas(paper: str, table: str) -> tuple[Cell, ...]:
-    """The cells of a table that prints formulas; of any other table none."""
-    published = papers.published_tables(paper)[table]
-    if published["metric"] != "formula":
-        return ()
+def printed(paper: str, name: str, table: dict) -> tuple[Cell, ...]:
+    """The cells of a table without results: its own words, formulas and values."""
     return tuple(
-        Cell(paper, table, row["id"], column, "formula", None, formula=str(text))
-        for row in published["rows"]
-        for column, text in row["values"].items()
+        Cell(
+            paper,
+            name,
+            row["id"],
+            column,
+            metric,
+            None,
+            text="" if part is None else f"{part:g}" if number else str(part),
+        )
+        for row in table["rows"]
+        for column, value in row["values"].items()
+        for metric, part in (value if isinstance(value, dict) else {"value": value}).items()
+        for number in [isinstance(part, int | float) and not isinstance(part, bool)]
     )
+
+
+def stated(paper: str, name: str, table: dict, why: str) -> tuple[Cell, ...]:
+    """The cells of numbers that stand in a figure (holes, as long as nothing fills it) or in sentences."""
+    checks = papers.load(paper, "published").get("checks", {})
+    sums = {check["id"]: check for kind in ("differences", "ranges") for check in checks.get(kind, [])}
+    cells = []
+    for row in table["rows"]:
+        for column in row["values"]:
+            place = (paper, name, row["id"], column, "value")
+            if table["kind"] == "text":
+                cells.append(Cell(*place, "difference", differences=pairs(paper, sums[row["id"]])))
+            else:
+                cells.append(Cell(*place, None, hole=why))
+    return tuple(cells)
+
+
+def pairs(paper: str, check: dict) -> tuple[tuple[Side, Side], ...]:
+    """The cells that a difference or a range of published.yaml is of, for every value of its variables."""
+    variables = check.get("over", {})
+    return tuple(
+        tuple(
+            side(paper, check[name].format(**dict(zip(variables, values, strict=True)))) for name in ("plus", "minus")
+        )
+        for values in product(*variables.values())
+    )
+
+
+def side(paper: str, path: str) -> Side:
+    """The cells at table/row/values[/column[/metric]], as published.yaml points at its own; a row is all its cells."""
+    table, row, _, *rest = path.split("/")
+    if not rest:
+        published = next(part for part in papers.published_tables(paper)[table]["rows"] if part["id"] == row)
+        return tuple((table, row, column, "value") for column in published["values"])
+    column, metric = rest[0], (rest[1:] or ["value"])[0]
+    return ((table, row, column, "value" if metric == "mean" else metric),)
+
+
+def baselines(paper: str, name: str) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Row, column, metric and experiment of cells that no table prints, but from which printed differences are.
+
+    experiments.yaml names them by the row that is compared with them, under `baselines`.
+    """
+    spec = papers.load(paper, "experiments").get("tables", {}).get(name) or {}
+    for row, column, metric, part in layout(paper, name):
+        if row in spec.get("baselines", {}) and part is not None:
+            yield baseline_of(row), column, metric, {**part, **spec["baselines"][row]}
+
+
+def baseline_of(row: str) -> str:
+    return f"baseline of {row}"
+
+
+def deltas(paper: str, name: str) -> tuple[Cell, ...]:
+    """The printed differences to a baseline, which is a row of the same table or one that experiments.yaml adds."""
+    cells = []
+    added = (papers.load(paper, "experiments").get("tables", {}).get(name) or {}).get("baselines", {})
+    for row in papers.published_tables(paper)[name]["rows"]:
+        for column, value in (row.get("delta") or {}).items():
+            for metric in value if isinstance(value, dict) else ["value"]:
+                place = (paper, name, row["id"], column, f"delta_{metric}".removesuffix("_value"), "difference")
+                below = row.get("baseline") or (baseline_of(row["id"]) if row["id"] in added else None)
+                if below:
+                    sides = tuple(((name, end, column, metric),) for end in (row["id"], below))
+                    cells.append(Cell(*place, differences=(sides,)))
+                else:
+                    cells.append(Cell(*place, hole="a difference to a row that the table does not have"))
+    return tuple(cells)

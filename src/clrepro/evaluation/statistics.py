@@ -34,6 +34,30 @@ def angles(cosines: Tensor) -> Tensor:
     return torch.arccos(cosines.clamp(-1, 1))
 
 
+def shape(values: Tensor) -> dict[str, float]:
+    """How far values (n,) are from normal: skewness, excess_kurtosis, normal_distance; NaN where all are equal.
+
+    m3 / m2^1.5 and m4 / m2^2 - 3 with central moments m_k = mean (x - mean)^k, and Kolmogorov's
+    D = sup_x |F_n(x) - Phi((x - mean) / sqrt(m2))|, in 0..1: the largest difference between the empirical
+    distribution function and that of the normal with the same mean and deviation. No p-value: the normal is fitted
+    to the same values, and with many of them D itself says how much is wrong.
+    """
+    centred = values - values.mean()
+    variance = centred.square().mean()
+    if not variance > 1e-20:  # what is left of equal values is rounding
+        return dict.fromkeys(("skewness", "excess_kurtosis", "normal_distance"), math.nan)
+    standard = (centred / variance.sqrt()).sort().values
+    expected = torch.special.ndtr(standard)
+    ranks = torch.arange(len(values) + 1, dtype=values.dtype, device=values.device) / len(values)
+    # the steps of F_n, from below and from above
+    distance = torch.maximum(expected - ranks[:-1], ranks[1:] - expected).max()
+    return {
+        "skewness": float(standard.pow(3).mean()),
+        "excess_kurtosis": float(standard.pow(4).mean()) - 3,
+        "normal_distance": float(distance),
+    }
+
+
 def alignment(view1: Tensor, view2: Tensor) -> float:
     """mean_i ||h_i - h'_i||^2 (nie2023, Eq. 3, alpha = 2). NaN without rows."""
     return float((unit(view1) - unit(view2)).square().sum(1).mean())

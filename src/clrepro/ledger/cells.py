@@ -1,80 +1,111 @@
-"""Our number for a cell: the mean of its runs' scores, its spread, and the verdict beside the published one."""
+"""The ledger: every cell of the papers, the published number beside ours, with a verdict."""
 
-import math
-from dataclasses import dataclass
+from collections import defaultdict
+from fnmatch import fnmatchcase
 
-from scipy import stats
+import pandas as pd
 
-BAND = 1.0  # points (percent): a difference that the field treats as noise between machines and seeds
-CONFIDENCE = 0.95
-AVERAGES = {
-    "sts": ("STS12", "STS13", "STS14", "STS15", "STS16", "STSBenchmark", "SICKRelatedness"),
-    "transfer": ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"),
-    "transfer_dev": ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"),
-}
+from clrepro.catalogue import Catalogue, Cell, Table, papers
+from clrepro.catalogue.tables import PRINTED
+from clrepro.ledger.published import published
+from clrepro.ledger.records import Records
+from clrepro.ledger.scores import run_id, scores
+from clrepro.ledger.verdicts import summarise, verdict
+
+COLUMNS = [
+    "paper", "version", "table", "kind", "row", "column", "metric", "unit", "decimals", "published", "published_std",
+    "ours", "ours_std", "ci_low", "ci_high", "seeds", "difference", "verdict", "note", "fill", "runs",
+]  # fmt: skip
 
 
-def score(name: str, rows: dict[str, list]) -> float:
-    """One score of one run, in percent, rounded to two decimals as the papers' programs print it.
+def frame(catalogue: Catalogue, records: Records | None = None) -> pd.DataFrame:
+    """All cells of the configuration's papers in the order of tables, then printed differences, figures and text.
 
-    name: kind/task. sts: Spearman x 100 ("all" setting of STS12-16, test split elsewhere); transfer,
-    transfer_dev: accuracy on test and dev. Avg is the mean of the rounded scores of the seven tasks, rounded.
-    rows: {"sts": [[task, split, metric, value], ...], "transfer": [...]}.
+    One line a cell: COLUMNS. Numbers are in the published unit (`unit`: percent or fraction); `fill` is the command
+    that fills a hole, `runs` are the runs whose mean `ours` is. Of settings, quoted literature and formulas,
+    `published` is what is printed and the verdict is "not a result".
     """
-    kind, _, task = name.partition("/")
-    if task == "Avg":
-        return round(sum(score(f"{kind}/{part}", rows) for part in AVERAGES[kind]) / len(AVERAGES[kind]), 2)
-    if kind == "sts":
-        wanted = (task, "test", "spearman_all" if task.startswith("STS1") else "spearman")
-        factor = 100
-    else:
-        wanted, factor = (task, "dev" if kind == "transfer_dev" else "test", "accuracy"), 1
-    table = {tuple(row[:3]): row[3] for row in rows["sts" if kind == "sts" else "transfer"]}
-    return round(factor * table[wanted], 2)
+    records = records or Records()
+    order: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    for cell in catalogue.cells.values():
+        order[cell.paper, cell.table].append(cell)
+    rows = [row for cells in order.values() for row in lines(catalogue, cells, records)]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-@dataclass(frozen=True)
-class Ours:
-    """Our side of a cell."""
-
-    mean: float
-    std: float | None
-    seeds: int
-    low: float | None
-    high: float | None
+def of_table(catalogue: Catalogue, table: Table, records: Records | None = None) -> pd.DataFrame:
+    """The same for one table, without printed differences."""
+    return pd.DataFrame(lines(catalogue, table.cells, records or Records()), columns=COLUMNS)
 
 
-def summarise(scores: list[float], deterministic: bool = False) -> Ours:
-    """Mean, sample standard deviation and the t interval of the mean over the seeds.
+def lines(catalogue: Catalogue, cells: tuple[Cell, ...] | list[Cell], records: Records) -> list[dict]:
+    """The ledger's lines for cells of one table."""
+    paper, name = cells[0].paper, cells[0].table
+    spec = papers.all_tables(paper)[name]
+    kind = papers.kind(spec)
+    common = {"paper": paper, "version": spec.get("version"), "table": name, "kind": kind, "unit": spec.get("unit")}
+    if kind in PRINTED:
+        return [
+            {**common, "row": cell.row, "column": cell.column, "metric": cell.metric, "decimals": spec["decimals"],
+             "published": cell.text, "seeds": 0, "verdict": "not a result", "note": "", "fill": "", "runs": ""}
+            for cell in cells
+        ]  # fmt: skip
+    printed = published(paper)
+    printed = printed[printed["table"] == name].set_index(["table", "row", "column", "metric"])
+    known = {where: (row["value"], row["std"], row["decimals"]) for where, row in printed.iterrows()}
+    doubts = papers.doubtful(paper)
+    found = [line(catalogue, cell, records, known, doubts) for cell in cells]
+    name_nearest(found, cells)
+    return [{**common, **row} for row in found]
 
-    deterministic: there is nothing to repeat (an untrained encoder), so the interval is the number itself.
-    """
-    count = len(scores)
-    mean = sum(scores) / count
-    if deterministic:
-        return Ours(mean, None, count, mean, mean)
-    if count < 2:
-        return Ours(mean, None, count, None, None)
-    std = math.sqrt(sum((value - mean) ** 2 for value in scores) / (count - 1))
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * std / math.sqrt(count)
-    return Ours(mean, std, count, mean - half, mean + half)
+
+def line(catalogue: Catalogue, cell: Cell, records: Records, known: dict, doubts: list[tuple[str, str]]) -> dict:
+    spec = papers.all_tables(cell.paper)[cell.table]
+    part = 0.01 if spec.get("unit") == "fraction" else 1.0  # of our percents in the published unit
+    value, std, decimals = known.get(cell.published_address, (None, None, spec["decimals"]))
+    if value is not None and pd.isna(value):
+        value = None
+    rule = catalogue.config.ledger
+    own = scores(catalogue, cell, records)
+    digits = max(2, int(decimals))
+    ours = None
+    if own.by_seed:
+        untrained = None in own.by_seed
+        ours = summarise([part * number for number in own.by_seed.values()], rule.alpha, untrained)
+    where = "/".join(cell.published_address)
+    doubt = next((what for pattern, what in doubts if fnmatchcase(where, pattern)), "")
+    notes = [own.note, f"the published value is doubtful ({doubt})" if doubt and value is not None else ""]
+
+    def rounded(number: float | None) -> float | None:
+        return None if number is None else round(number, digits)
+
+    difference = None if ours is None or value is None else rounded(rounded(ours.mean) - value)
+    return {
+        "row": cell.row,
+        "column": cell.column,
+        "metric": cell.metric,
+        "decimals": int(decimals),
+        "published": value,
+        "published_std": None if std is None or pd.isna(std) else std,
+        "ours": ours and rounded(ours.mean),
+        "ours_std": ours and rounded(ours.std),
+        "ci_low": ours and rounded(ours.low),
+        "ci_high": ours and rounded(ours.high),
+        "seeds": ours.seeds if ours else 0,
+        "difference": difference,
+        "verdict": verdict(ours, value, catalogue.is_papers_own, bool(doubt), part * rule.band),
+        "note": "; ".join(filter(None, notes)),
+        "fill": own.fill,
+        "runs": " ".join(run_id(run) for run in own.runs),
+    }
 
 
-def verdict(ours: Ours | None, published: float | None, comparable: bool) -> str:
-    """missing, not comparable, reproduced, differs or undecided.
-
-    comparable: data, encoder, training and evaluation are the paper's. Then the interval of our mean is set
-    against published +- BAND: reproduced if it lies inside, differs if it lies outside, undecided if it
-    straddles an edge or if there are fewer than two seeds.
-    """
-    if ours is None:
-        return "missing"
-    if not comparable or published is None:
-        return "not comparable"
-    if ours.low is None:
-        return "undecided"
-    if published - BAND <= ours.low and ours.high <= published + BAND:
-        return "reproduced"
-    if ours.high < published - BAND or ours.low > published + BAND:
-        return "differs"
-    return "undecided"
+def name_nearest(rows: list[dict], cells: tuple[Cell, ...] | list[Cell]) -> None:
+    """Where several comparable rows of ours stand beside one published row, note which came out nearest."""
+    rivals: dict[tuple, list[dict]] = defaultdict(list)
+    for cell, row in zip(cells, rows, strict=True):
+        rivals[cell.published_row or cell.row, cell.column, cell.metric].append(row)
+    for group in rivals.values():
+        if len(group) > 1 and all(row["verdict"] not in ("missing", "not comparable") for row in group):
+            nearest = min(group, key=lambda row: abs(row["difference"]))
+            nearest["note"] = "; ".join(filter(None, [nearest["note"], "nearest to the published number"]))

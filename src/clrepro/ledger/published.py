@@ -7,11 +7,14 @@ import pandas as pd
 
 from clrepro.catalogue import papers
 
-COLUMNS = ["paper", "version", "table", "row", "column", "metric", "value", "std", "decimals"]
+COLUMNS = ["paper", "version", "table", "row", "column", "metric", "value", "std", "decimals", "unit", "kind"]
 
 
 def published(paper: str | None = None) -> pd.DataFrame:
-    """The numbers of the papers' tables: paper, version, table, row, column, metric, value, std, decimals.
+    """The numbers of the papers: paper, version, table, row, column, metric, value, std, decimals, unit, kind.
+
+    Beside the tables, numbers that stand in figures and sentences only (kind: figure, text) are here, each figure, and
+    `text`, as a table of its own; kind is `settings` or `quoted` for numbers that are no results of the paper.
 
     Ids are the papers' own (papers/<key>/published.yaml). A table with one number a cell has the metric
     `value`, and so has one with a mean and a standard deviation, which stands in `std`; printed differences to a
@@ -19,7 +22,8 @@ def published(paper: str | None = None) -> pd.DataFrame:
     """
     rows = []
     for key in [paper] if paper else papers.paper_keys():
-        for name, table in papers.published_tables(key).items():
+        for name, table in papers.all_tables(key).items():
+            own = [table.get("unit"), papers.kind(table)]
             for row in table["rows"]:
                 for kind in ("values", "delta"):
                     digits = table.get("delta_decimals", table["decimals"]) if kind == "delta" else table["decimals"]
@@ -27,7 +31,8 @@ def published(paper: str | None = None) -> pd.DataFrame:
                         for metric, value, std in numbers(cell):
                             full = metric if kind == "values" else f"delta_{metric}".removesuffix("_value")
                             version = table.get("version")
-                            rows.append([key, version, name, row["id"], column, full, value, std, digits])
+                            places = row.get("decimals", digits)
+                            rows.append([key, version, name, row["id"], column, full, value, std, places, *own])
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -1,19 +1,15 @@
-"""What all reports share: the columns of a table's long form, and the look of a page."""
+"""What all reports share: the columns of a table's long form, the signs of verdicts, and the look of a page."""
 
 import html
 
+import pandas as pd
+
 COLUMNS = [
-    "row",
-    "column",
-    "metric",
-    "published",
-    "ours",
-    "ours_std",
-    "seeds",
-    "difference",
-    "verdict",
-    "note",
-]
+    "row", "column", "metric", "published", "ours", "ours_std", "seeds", "difference", "verdict", "ci_low", "ci_high",
+    "note", "fill",
+]  # fmt: skip
+# verdicts that compare with the published number; all others show no difference
+SIGNS = {"reproduced": "=", "differs": "≠", "undecided": "?", "published value doubtful": "‡"}
 STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:84rem;padding:0 1rem;color:#1a1a1a}
 h1{font-size:1.25rem;line-height:1.35}figure{margin:0}figcaption,p,li{max-width:60rem}
 table{border-collapse:collapse;font-size:.9rem}
@@ -29,3 +25,35 @@ def document(title: str, body: str) -> str:
     """A page of its own; the title is text, the body is HTML."""
     head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
     return f"{head}<style>{STYLE}</style><figure>{body}</figure></html>\n"
+
+
+def number(value: float, decimals: int) -> str:
+    """With the decimals of the paper, but at least two of ours; the minus sign is a hyphen."""
+    return f"{value:.{max(2, decimals)}f}"
+
+
+def ours(row: pd.Series) -> str:
+    """Our number of a cell with its spread, as a reader sees it; an en dash is a hole."""
+    if pd.isna(row["ours"]):
+        return "–"
+    spread = "" if pd.isna(row["ours_std"]) else f" ± {number(row['ours_std'], row['decimals'])}"
+    return number(row["ours"], row["decimals"]) + spread
+
+
+def theirs(row: pd.Series) -> str:
+    """The published number as printed, with its deviation, and ours minus it with a sign where the two compare."""
+    if pd.isna(row["published"]):
+        return ""
+    printed = f"{row['published']:.{row['decimals']}f}"
+    if not pd.isna(row["published_std"]):
+        printed += f" ± {row['published_std']:.{row['decimals']}f}"
+    if row["verdict"] not in SIGNS:
+        return printed
+    return f"{printed}, {row['difference']:+.{max(2, row['decimals'])}f} {SIGNS[row['verdict']]}"
+
+
+LEGEND = (
+    "Ours ± standard deviation over seeds, the published number in brackets. Where the two compare, ours minus "
+    "published follows with its verdict: = reproduced, ≠ differs, ? undecided, ‡ published value doubtful. A dash is a "
+    "hole."
+)

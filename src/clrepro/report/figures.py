@@ -1,74 +1,105 @@
-"""What a figure plots, as one csv in long form: a line for every number of every run, with no name of a machine."""
+"""Figures that need training: what one plots as a csv in long form, and the picture of it.
 
-from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
+The csv has a line for every number of every run, with no name of a machine. The same results give the same bytes.
+"""
+
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from clrepro.catalogue import Catalogue, Figure, Run
-from clrepro.ledger.cells import score
-from clrepro.paths import read_json
+from clrepro.catalogue import Catalogue, Figure, Point
+from clrepro.ledger import Records
+from clrepro.ledger.recorded import matches, rows_of
+from clrepro.report import plotting, trained
+from clrepro.report.trained import notes
 
 
-def rows_of(run: Run, figure: Figure) -> Iterator[tuple[int, str, float | None, float]]:
-    """(step, statistic, bin, value) of a run: its evaluations, its probes, the selected checkpoint, its test scores.
-
-    A test score is named kind/task and in percent, as in the tables; it belongs to the step of the checkpoint that
-    STS-B dev selected, 0 for an untrained encoder. Of histograms the last step's are kept: bin is the middle of a
-    bin, and the value the share of all that fell into it.
-    """
-    record = read_json(run.record)
-    probes = read_json(run.folder / "probes.json") if (run.folder / "probes.json").exists() else {"rows": []}
-    selected = record.get("best_step", 0)
-    rows = [(entry["step"], name, value) for entry in record.get("history", []) for name, value in entry.items()]
-    rows += probes["rows"]
-    if "best_score" in record:
-        rows.append((selected, "best_stsb_dev", record["best_score"]))
-    for step, name, value in rows:
-        if name != "step" and matches(name, figure.statistics or ("*",)):
-            yield step, name, None, value
-    histograms = [part for part in probes.get("histograms", []) if matches(part["statistic"], figure.histograms)]
-    for part in histograms:
-        if part["step"] == max(other["step"] for other in histograms):
-            width, total = (part["high"] - part["low"]) / len(part["counts"]), sum(part["counts"])
-            for place, count in enumerate(part["counts"]):
-                yield part["step"], part["statistic"], part["low"] + (place + 0.5) * width, count / max(total, 1)
-    if figure.scores:
-        tests = {Path(name).stem: read_json(run.folder / name)["rows"] for name in figure.tests}
-        yield from ((selected, name, None, score(name, tests)) for name in figure.scores)
-
-
-def matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def frame(catalogue: Catalogue, figure: Figure) -> pd.DataFrame:
+def frame(catalogue: Catalogue, figure: Figure, records: Records) -> pd.DataFrame:
     """series, backbone, the varied parameters, seed, step, statistic, value, note, and bin if there are histograms.
 
     A varied parameter has its value in every series whose objective has it; empty: it has none, or it is off. A
-    note says that a run was trained by older code.
+    note says that a run was trained by older code. Runs and test results that are not there yet have no lines.
     """
     columns = ["series", "backbone", *figure.varied, "seed", "step", "statistic", "bin", "value", "note"]
     lines = []
     for point in figure.points:
         for run in point.runs:
+            record = records.record(run)
+            if record is None:
+                continue
             settings = {**run.recipe.model_dump(), **run.params}
             place = [point.series, point.backbone, *(settings.get(name) for name in figure.varied)]
             place.append(run.seed if run.objective else None)
-            stale = run.objective and catalogue.is_stale(run, read_json(run.record))
+            stale = run.objective and catalogue.is_stale(run, record)
             note = "stale: trained by older code" if stale else ""
-            for step, statistic, middle, value in rows_of(run, figure):
+            for step, statistic, middle, value in rows_of(run, figure, records):
                 rounded = None if middle is None else round(middle, 6)
                 lines.append([*place, step, statistic, rounded, float(f"{value:.7g}"), note])
     table = pd.DataFrame(lines, columns=columns).astype({"seed": "Int64"})
     return table if figure.histograms else table.drop(columns="bin")
 
 
+def missing(figure: Figure, table: pd.DataFrame) -> list[str]:
+    """What of a figure's plan its table lacks, a line a hole: whole runs, or statistics of runs."""
+    holes = []
+    for point in figure.points:
+        part = table[(table["series"] == point.series) & (table["backbone"] == point.backbone)]
+        for run in point.runs:
+            settings = {**run.recipe.model_dump(), **run.params}
+            own = part if not run.objective else part[part["seed"] == run.seed]
+            for name in figure.varied:
+                value = settings.get(name)
+                own = own[own[name].isna()] if value is None else own[own[name] == value]
+            place = ", ".join([point.series, *(f"{name} {settings[name]:g}" for name in varied_by(figure, point))])
+            place += f", {point.backbone}" + (f", seed {run.seed}" if run.objective else "")
+            if own.empty:
+                holes.append(place)
+                continue
+            found = set(own["statistic"])
+            wanted = (*figure.statistics, *figure.histograms, *figure.scores)
+            lacking = [name for name in wanted if not any(matches(one, [name]) for one in found)]
+            # an untrained encoder has no training to speak of
+            lacking = [name for name in lacking if run.objective or not name.startswith(("train_", "best_"))]
+            if lacking:
+                holes.append(f"{place}: {', '.join(lacking)}")
+    return holes
+
+
+def varied_by(figure: Figure, point: Point) -> list[str]:
+    """The varied parameters in which the points of a series differ."""
+    others = [other.runs[0] for other in figure.points if other.series == point.series]
+    return [
+        name
+        for name in figure.varied
+        if len({{**run.recipe.model_dump(), **run.params}.get(name) for run in others}) > 1
+    ]
+
+
 def write(catalogue: Catalogue, name: str) -> Path:
-    """Write the csv of a figure, given as paper/figure."""
-    figure = catalogue.figure(name)
+    """Write the csv of a figure, given as paper/figure, and its picture; where nothing was recorded, it says so."""
+    figure, records = catalogue.figure(name), Records()
     file = catalogue.figure_file(figure)
     file.parent.mkdir(parents=True, exist_ok=True)
-    frame(catalogue, figure).to_csv(file, index=False, lineterminator="\n")
+    table = frame(catalogue, figure, records)
+    table.to_csv(file, index=False, lineterminator="\n")
+    if not figure.points:
+        return file
+    holes = missing(figure, table)
+    drawn = trained.draw(name, table, notes.of(catalogue, figure, table, holes, measured(figure, records)))
+    plotting.save(drawn or blank(), file.with_suffix(""))
     return file
+
+
+def blank() -> plotting.Figure:
+    """The picture of a figure whose runs recorded nothing to draw."""
+    picture, ((axis,),) = plotting.new()
+    axis.axis("off")
+    axis.text(0.5, 0.5, "nothing recorded to draw", ha="center", va="center")
+    return picture
+
+
+def measured(figure: Figure, records: Records) -> dict[str, Any]:
+    """What the probes of the first run that has any say of themselves: batch sizes, numbers of examples."""
+    found = (records.probes(run) for run in figure.runs if run.has_probes)
+    return next((probes.get("settings", {}) for probes in found if probes), {})

@@ -1,4 +1,4 @@
-"""A paper's table with our numbers beside the published ones, as csv, Markdown and HTML.
+"""A paper's table with our numbers beside the published ones, as csv, Markdown, LaTeX and HTML.
 
 The files hold no time, host, path or commit: the same results give the same bytes.
 """
@@ -9,20 +9,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from clrepro.catalogue import Catalogue, Cell, Table, papers
+from clrepro.catalogue import Catalogue, Table, papers
+from clrepro.config import Config
 from clrepro.evaluation.protocols import PROTOCOLS
-from clrepro.ledger.cells import BAND, Ours, score, summarise, verdict
-from clrepro.ledger.published import published
+from clrepro.ledger import Records, cells
 from clrepro.paths import read_json
-from clrepro.report import formulas
-from clrepro.report.common import COLUMNS, document
+from clrepro.report import latex, printed
+from clrepro.report.common import COLUMNS, LEGEND, document, ours, theirs
 
-SCALES = {
-    "demo": "demo scale: generated data and tiny encoders, so no number is comparable with a published one",
-    "bench": "bench scale: real data and small encoders, so no number is comparable with a published one",
-    "paper": f"paper scale: of STS, `reproduced` means that the 95 % interval of our mean lies within ±{BAND:g} of the "
-    "published number",
-}
 METRICS = {
     "sts": "STS: Spearman × 100, mean of seven sets",
     "tr": "transfer: test accuracy in percent, mean of seven sets",
@@ -31,63 +25,20 @@ METRICS = {
 }
 
 
-def measured(catalogue: Catalogue, cell: Cell) -> tuple[Ours | None, str]:
-    """Our side of a cell from the records on disk, and a note: why it is a hole, or that it is stale."""
-    if cell.hole:
-        return None, cell.hole
-    scores, stale = [], False
-    for run in cell.runs:
-        files = [run.folder / name for name in ("record.json", "sts.json", "transfer.json")]
-        if not all(file.exists() for file in files):
-            target = f"{cell.paper}_{cell.table}"
-            config = "" if run.scale == "demo" else f" --configfile config/{run.scale}.yaml"
-            return None, f"not run yet: snakemake {target} --cores all{config}"
-        record, sts, transfer = map(read_json, files)
-        scores.append(score(cell.score, {"sts": sts["rows"], "transfer": transfer["rows"]}))
-        stale |= bool(run.objective) and catalogue.is_stale(run, record)
-    kept = ", kept by accept_stale" if all(map(catalogue.accepts_stale, cell.runs)) else "; run the workflow again"
-    note = f"stale: trained by older code{kept}" if stale else ""
-    return summarise(scores, deterministic=not cell.runs[0].objective), note
-
-
-def frame(catalogue: Catalogue, table: Table) -> pd.DataFrame:
-    """The table in long form, one line a cell; numbers in percent."""
-    if table.holds_formulas:
-        return formulas.frame(table)
-    printed = published(table.paper)
-    printed = printed[printed["table"] == table.name].set_index(["row", "column", "metric"])["value"].to_dict()
-    rows, own = [], catalogue.is_papers_own
-    for cell in table.cells:
-        value = printed.get((cell.published_row or cell.row, cell.column, cell.published_metric or cell.metric))
-        ours, note = measured(catalogue, cell)
-        rows.append(
-            {
-                "row": cell.row,
-                "column": cell.column,
-                "metric": cell.metric,
-                "published": value,
-                "ours": ours and round(ours.mean, 2),
-                "ours_std": None if ours is None or ours.std is None else round(ours.std, 2),
-                "seeds": ours.seeds if ours else 0,
-                "difference": None if ours is None or value is None else round(round(ours.mean, 2) - value, 2),
-                # the transfer classifier is not yet SentEval's, so no transfer number compares
-                "verdict": verdict(ours, value, own and (cell.score or "").startswith("sts/")),
-                "note": note,
-            }
+def scale_sentence(config: Config) -> str:
+    """What the scale means for numbers beside published ones."""
+    if config.scale == "paper":
+        return (
+            f"paper scale: `reproduced` means that the {100 - 200 * config.ledger.alpha:g} % interval of our mean lies "
+            f"within ±{config.ledger.band:g} points of the published number"
         )
-    name_nearest(rows, table)
-    return pd.DataFrame(rows, columns=COLUMNS)
+    data = {"demo": "generated data and tiny encoders", "bench": "real data and small encoders"}[config.scale]
+    return f"{config.scale} scale: {data}, so no number is comparable with a published one"
 
 
-def name_nearest(rows: list[dict], table: Table) -> None:
-    """Where several comparable rows of ours stand beside one published row, note which came out nearest."""
-    rivals: dict[tuple, list[dict]] = {}
-    for cell, row in zip(table.cells, rows, strict=True):
-        rivals.setdefault((cell.published_row or cell.row, cell.column, cell.metric), []).append(row)
-    for group in rivals.values():
-        if len(group) > 1 and all(row["verdict"] not in ("missing", "not comparable") for row in group):
-            nearest = min(group, key=lambda row: abs(row["difference"]))
-            nearest["note"] = "; ".join(filter(None, [nearest["note"], "nearest to the published number"]))
+def frame(catalogue: Catalogue, table: Table, records: Records | None = None) -> pd.DataFrame:
+    """The table in long form, one line a cell, in the columns of the ledger."""
+    return cells.of_table(catalogue, table, records)
 
 
 def caption(catalogue: Catalogue, table: Table) -> list[str]:
@@ -100,12 +51,17 @@ def caption(catalogue: Catalogue, table: Table) -> list[str]:
         named = {metric: METRICS.get(metric, "") for metric in dict.fromkeys(cell.metric for cell in table.cells)}
         blocks = [f"{block}: {what}" for block, what in kind.items()]
         kind = "; ".join(filter(None, named.values())) or "; ".join(blocks)
+    sentences = [
+        f"{paper['title']} ({table.paper}), {table.name.replace('_', ' ')}: {spec['caption']}.",
+        f"At {scale_sentence(config)}.",
+    ]
+    if not table.runs:
+        return [*sentences, f"{kind[0].upper()}{kind[1:]}."]
     encoders = ", ".join(f"{key} = {describe(spec)}" for key, spec in config.sentence.backbones.items() if spec)
     overrides = config.sentence.training.model_dump(exclude_none=True)
     changed = ", ".join(f"{name} {value}" for name, value in overrides.items())
     return [
-        f"{paper['title']} ({table.paper}), {table.name.replace('_', ' ')}: {spec['caption']}.",
-        f"At {SCALES[config.scale]}.",
+        *sentences,
         f"{kind[0].upper()}{kind[1:]}. SentEval as in SimCSE's fork: STS by the Spearman correlation of cosines, "
         f"STS12-16 in the `all` setting; transfer by its linear classifier, protocol `{config.sentence.protocol}` "
         f"({PROTOCOLS[config.sentence.protocol].described}). Selected on STS-B dev. "
@@ -124,12 +80,8 @@ def describe(backbone) -> str:
     return backbone.source or Path(backbone.path).name
 
 
-def cell_text(row: pd.Series) -> tuple[str, str]:
-    """(ours, published) as a reader sees them; an en dash is a hole."""
-    ours = "–" if pd.isna(row["ours"]) else f"{row['ours']:.2f}"
-    if not pd.isna(row["ours_std"]):
-        ours += f" ± {row['ours_std']:.2f}"
-    return ours, "" if pd.isna(row["published"]) else f"{row['published']:.2f}"
+def is_printed(long: pd.DataFrame) -> bool:
+    return set(long["verdict"]) == {"not a result"}
 
 
 def parts(long: pd.DataFrame) -> list[pd.DataFrame]:
@@ -146,20 +98,22 @@ def pivot(long: pd.DataFrame) -> tuple[list[str], list[list[tuple[str, str, pd.S
     header = [""]
     for column in dict.fromkeys(long["column"]):
         header += [column if len(metrics) == 1 else f"{column} {metric}" for metric in metrics]
-    lines = [[(*cell_text(row), row) for _, row in group.iterrows()] for _, group in long.groupby("row", sort=False)]
+    lines = [
+        [(ours(row), theirs(row), row) for _, row in group.iterrows()] for _, group in long.groupby("row", sort=False)
+    ]
     return header, lines
 
 
 def text(long: pd.DataFrame) -> str:
     """Ours alone, for a terminal: one block a metric and part."""
-    if formulas.are_in(long):
-        return formulas.text(long)
+    if is_printed(long):
+        return printed.text(long)
     blocks = []
     for part, metric in product(parts(long), dict.fromkeys(long["metric"])):
         columns = list(dict.fromkeys(part["column"]))
         lines = [["" if metric == "value" else metric, *columns]]
         for row, group in part[part["metric"] == metric].groupby("row", sort=False):
-            lines.append([row, *(cell_text(cell)[0] for _, cell in group.iterrows())])
+            lines.append([row, *(ours(cell) for _, cell in group.iterrows())])
         widths = [max(len(line[place]) for line in lines) for place in range(len(columns) + 1)]
         blocks += [
             "  ".join(
@@ -196,10 +150,10 @@ def markdown(long: pd.DataFrame, sentences: list[str]) -> str:
         header, body = pivot(part)
         lines += ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
         for row in body:
-            cells = [f"{ours} ({there})" if there else ours for ours, there, _ in row]
+            cells = [f"{own} ({there})" if there else own for own, there, _ in row]
             lines.append("| " + " | ".join([row[0][2]["row"], *cells]) + " |")
         lines.append("")
-    lines += [f"Ours ± standard deviation over seeds (published). Verdicts: {summary(long)}.", ""]
+    lines += [f"{LEGEND} Verdicts: {summary(long)}.", ""]
     lines += [f"- {note}" for note in notes(long)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -217,10 +171,10 @@ def grid(long: pd.DataFrame) -> str:
     body = []
     for line in lines:
         cells = [f"<th scope=row>{html.escape(line[0][2]['row'])}</th>"]
-        for ours, there, row in line:
+        for own, there, row in line:
             hint = html.escape(": ".join(filter(None, [row["verdict"], row["note"]])), quote=True)
             printed = f"<small>({there})</small>" if there else ""
-            mean, sign, spread = ours.partition(" ± ")
+            mean, sign, spread = own.partition(" ± ")
             shown = f"{mean} <span>± {spread}</span>" if sign else mean
             kind = "" if sign or mean != "–" else ' class="hole"'
             cells.append(f'<td{kind} title="{hint}">{shown}{printed}</td>')
@@ -229,12 +183,14 @@ def grid(long: pd.DataFrame) -> str:
 
 
 def page(long: pd.DataFrame, sentences: list[str]) -> str:
+    if is_printed(long):
+        prose = "".join(f"<p>{html.escape(part)}</p>" for part in sentences[1:])
+        return document(
+            sentences[0], f"<figcaption><h1>{html.escape(sentences[0])}</h1>{prose}</figcaption>{printed.grid(long)}"
+        )
     prose = "".join(f"<p>{html.escape(part.replace('`', ''))}</p>" for part in sentences[2:] if part)
     remarks = "".join(f"<li>{html.escape(note)}</li>" for note in notes(long))
-    legend = (
-        f"{html.escape(sentences[1])} Ours ± standard deviation over seeds, the published number in brackets below; "
-        "a dash is a hole."
-    )
+    legend = f"{html.escape(sentences[1].replace('`', ''))} {LEGEND.replace('in brackets', 'in brackets below')}"
     return document(
         sentences[0],
         f"<figcaption><h1>{html.escape(sentences[0])}</h1><p>{legend}</p></figcaption>"
@@ -243,18 +199,18 @@ def page(long: pd.DataFrame, sentences: list[str]) -> str:
     )
 
 
-def write(catalogue: Catalogue, table: Table) -> pd.DataFrame:
-    """Write <table>.csv, .md and .html; returns the long form."""
-    long = frame(catalogue, table)
-    if table.holds_formulas:
-        sentences = formulas.caption(table)
-        files = {"md": formulas.markdown(long, sentences), "html": formulas.page(long, sentences)}
-    else:
-        sentences = caption(catalogue, table)
-        files = {"md": markdown(long, sentences), "html": page(long, sentences)}
+def write(catalogue: Catalogue, table: Table, records: Records | None = None) -> pd.DataFrame:
+    """Write <table>.csv, .md, .tex and .html; returns the long form."""
+    long = frame(catalogue, table, records)
+    sentences = printed.caption(table) if table.is_printed else caption(catalogue, table)
+    files = {
+        "md": printed.markdown(long, sentences) if table.is_printed else markdown(long, sentences),
+        "tex": latex.table(parts(long), sentences if table.is_printed else [*sentences, LEGEND], table.target),
+        "html": page(long, sentences),
+    }
     folder = catalogue.table_folder(table)
     folder.mkdir(parents=True, exist_ok=True)
-    long.to_csv(folder / f"{table.name}.csv", index=False, lineterminator="\n")
+    long[COLUMNS].to_csv(folder / f"{table.name}.csv", index=False, lineterminator="\n")
     for suffix, content in files.items():
         (folder / f"{table.name}.{suffix}").write_text(content, "utf-8")
     return long

@@ -155,6 +155,8 @@ class Probes:
             for kind, values in (("cosine", cosines), ("angle", statistics.angles(cosines))):
                 summary[f"{side}_{kind}_mean"] = float(values.mean())
                 summary[f"{side}_{kind}_std"] = float(values.std(correction=0))
+                if kind == "angle":  # li2024 takes angles for normal
+                    summary.update({f"{side}_angle_{name}": value for name, value in statistics.shape(values).items()})
             if side == "positive":
                 self.add_histogram(step, "heldout_positive_cosine", cosines, -1.0, 1.0, COSINE_BINS)
         within = statistics.within_cosines(torch.cat(views))  # the negatives that li2024's figure 5 shows

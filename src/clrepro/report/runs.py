@@ -1,0 +1,98 @@
+"""The runs' records as the report shows them: settings, seed, code, machine, time, energy, curves, scores."""
+
+from collections import defaultdict
+from pathlib import PurePath
+from typing import Any
+
+import pandas as pd
+
+from clrepro.catalogue import Catalogue, Run
+from clrepro.ledger import Records
+from clrepro.ledger.scores import AVERAGES, run_id, score_of_run
+
+CURVES = (
+    "stsb_dev",
+    "sickr_dev",
+    "loss",
+    "dev_alignment",
+    "dev_uniformity",
+    "train_distance_gap",
+    "gradient_norm_mean",
+)
+
+
+def entries(catalogue: Catalogue, ledger: pd.DataFrame, records: Records) -> dict[str, dict[str, Any]]:
+    """Every run that has a record, by its id."""
+    cells = defaultdict(list)
+    for row in ledger[ledger["runs"] != ""].itertuples():
+        for name in row.runs.split():
+            cells[name].append("/".join((row.paper, row.table, row.row, row.column, row.metric)))
+    every = [*catalogue.runs, *(run for table in catalogue.every_table for run in table.runs)]
+    found = {}
+    for run in dict.fromkeys(every):
+        record = records.record(run)
+        if record is not None:
+            found[run_id(run)] = entry(catalogue, run, record, records, cells[run_id(run)])
+    return found
+
+
+def entry(catalogue: Catalogue, run: Run, record: dict, records: Records, cells: list[str]) -> dict[str, Any]:
+    identity = record["identity"]
+    energy = record.get("energy_wh")
+    model = record.get("model", {})
+    return {
+        "objective": run.group,
+        "variant": run.variant,
+        "backbone": run.backbone.key,
+        "seed": record.get("seed"),
+        "parameters": {name: value for name, value in run.params.items() if value is not None},
+        "training": identity["training"],
+        "data": {"tasks": identity["data"]["tasks"], **identity["data"]["corpus"]},
+        "encoder": {name: value for name, value in identity["backbone"].items() if name != "corpus"},
+        "code": record["code"],
+        "stale": bool(run.objective) and catalogue.is_stale(run, record),
+        "commit": record.get("commit"),
+        "environment": record.get("environment", {}),
+        "hardware": record.get("hardware", {"device": record.get("device", "")}),
+        "seconds": record.get("seconds"),
+        "energy_wh": None if not energy else round(sum(energy.values()), 4),
+        "steps": record["steps"],
+        "best_step": record.get("best_step"),
+        "best_score": record.get("best_score"),
+        "curves": curves(run, record, records),
+        "model": {"path": portable(model.get("path", "")), "sha256": model.get("sha256", "")},
+        "record": f"runs/{run_id(run)}/record.json",
+        "scores": scores(run, records),
+        "cells": cells,
+    }
+
+
+def portable(path: str) -> str:
+    """A path of this machine as its last part alone."""
+    return PurePath(path).name if PurePath(path).is_absolute() else path
+
+
+def curves(run: Run, record: dict, records: Records) -> dict[str, list]:
+    """{statistic: [[step, value], ...]} of what selection and probes recorded."""
+    found: dict[str, list] = defaultdict(list)
+    for point in record.get("history", []):
+        for name in CURVES:
+            if name in point:
+                found[name].append([point["step"], float(f"{point[name]:.5g}")])
+    probes = (records.probes(run) if run.has_probes else None) or {"rows": []}
+    for step, name, value in probes["rows"]:
+        if name in CURVES:
+            found[name].append([step, float(f"{value:.5g}")])
+    return {name: found[name] for name in CURVES if name in found}
+
+
+def scores(run: Run, records: Records) -> dict[str, float]:
+    """The run's test scores, in percent, as the tables take them."""
+    found = {}
+    for kind in ("sts", "transfer"):
+        if records.rows(run, kind) is not None:
+            for task in (*AVERAGES[kind], "Avg"):
+                value = score_of_run(run, f"{kind}/{task}", records)
+                if value is not None:
+                    found[f"{kind}/{task}"] = value
+    return found

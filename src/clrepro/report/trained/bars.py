@@ -1,0 +1,67 @@
+"""Bars of scores beside published ones."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from clrepro.ledger.published import published
+from clrepro.report import plotting
+from clrepro.report.trained import lines
+from clrepro.report.trained.notes import Notes
+
+PLAIN = ("MHE", "MHS", "B", "V")
+FORMS = {"before": ("", -0.2, "#bbbbbb", ""), "after": ("m", 0.2, "#56b4e9", "//")}  # prefix, shift, colour, hatch
+WIDTH = 0.38
+
+
+def published_heights(backbone: str) -> dict[str, float]:
+    """Series -> STS average of version 1's table 3: modified as printed, plain as printed value less its delta."""
+    numbers = published("li2024")
+    numbers = numbers[(numbers["table"] == "table_3_v1") & (numbers["column"] == backbone)]
+    cells = numbers.set_index(["row", "metric"])["value"]
+    heights = {}
+    for name in PLAIN:
+        if (f"m{name}", "sts") in cells:
+            heights[f"m{name}"] = cells[f"m{name}", "sts"]
+            heights[name] = round(cells[f"m{name}", "sts"] - cells[f"m{name}", "delta_sts"], 2)
+    return heights
+
+
+def before_and_after(frame: pd.DataFrame, notes: Notes) -> Figure | None:
+    """li2024, figure 1: STS averages of four losses before and after modification, a panel a backbone."""
+    scores = lines.statistic(frame, "sts/Avg")
+    backbones = list(dict.fromkeys(scores["backbone"]))
+    if not backbones:
+        return None
+    figure, panels = plotting.new(1, len(backbones), width=3.9, height=3.0)
+    for axis, backbone in zip(panels[0], backbones, strict=True):
+        heights = published_heights(backbone)
+        for place, name in enumerate(PLAIN):
+            for prefix, shift, colour, hatch in FORMS.values():
+                ours = lines.statistic(scores, "sts/Avg", backbone=backbone, series=f"{prefix}{name}")["value"]
+                x = place + shift
+                if len(ours):
+                    axis.bar(x, ours.mean(), WIDTH, color=colour, hatch=hatch, edgecolor="#333333", linewidth=0.6)
+                    axis.annotate(f"{ours.mean():.1f}", (x, 0), xytext=(0, 3), textcoords="offset points", ha="center",
+                                  fontsize=8, bbox={"boxstyle": "square,pad=0.1", "fc": "white", "lw": 0})  # fmt: skip
+                    if len(ours) > 1:
+                        axis.plot([x] * len(ours), ours, "_", color="black", markersize=8, markeredgewidth=1)
+                else:
+                    axis.annotate("missing", (x, 0), xytext=(0, 4), textcoords="offset points", ha="center",
+                                  va="bottom", rotation=90, fontsize=8, color="#a00000")  # fmt: skip
+                if f"{prefix}{name}" in heights:
+                    axis.plot(x, heights[f"{prefix}{name}"], "D", markersize=6, mfc="none", mec="#d55e00", mew=1.2)
+        axis.set_xticks(range(len(PLAIN)), PLAIN)
+        axis.set_title(backbone)
+        axis.set_ylabel("STS average (Spearman × 100)")
+        axis.set_ylim(min(0, axis.get_ylim()[0]), 100)
+    compared = "published" if notes.comparable else "published, at paper scale (does not compare)"
+    marks = [Patch(facecolor=colour, hatch=hatch, edgecolor="#333333", label=f"{form} modification")
+             for form, (_, _, colour, hatch) in FORMS.items()]  # fmt: skip
+    marks.append(Line2D([], [], linestyle="", marker="D", mfc="none", mec="#d55e00", label=compared))
+    figure.legend(handles=marks, loc="outside upper left", ncols=3)
+    seeds = "Bars: means over seeds, dashes: single seeds. " if frame["seed"].nunique() > 1 else ""
+    said = f"{seeds}Published: version 1, table 3; before modification its value less its printed difference."
+    notes.below(figure, said)
+    return figure

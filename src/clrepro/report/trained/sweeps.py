@@ -1,0 +1,94 @@
+"""Numbers against a parameter."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from clrepro.report import plotting
+from clrepro.report.trained import lines
+from clrepro.report.trained.curves import anchors, held_out
+from clrepro.report.trained.notes import Notes
+
+PARAMETERS = {"margin": ("m", 0.30), "temperature": ("τ", 0.05), "ratio": ("r", 1.0)}
+SHARE = "heldout_hardest_share@"
+STATES = {"untrained": "before training", "baseline": "after training (baseline)"}
+MARKED = 0.05  # the setting that li2024 marks
+
+
+def parameters(frame: pd.DataFrame, notes: Notes) -> Figure:
+    """li2024, figure 6: STS-B dev against m, tau and r, the others at the baseline's values."""
+    figure, panels = plotting.new(1, 3, width=2.9, height=2.7)
+    forms = {
+        "best_stsb_dev": ("selected checkpoint", {"color": "#0072b2", "marker": "o", "linestyle": "-"}),
+        "stsb_dev": ("last evaluation", {"color": "#d55e00", "marker": "s", "linestyle": ":", "mfc": "white"}),
+    }
+    for place, (axis, (name, (symbol, value))) in enumerate(zip(panels[0], PARAMETERS.items(), strict=True)):
+        for statistic, (label, look) in forms.items():
+            part = last(lines.statistic(frame, statistic, series=name), name)
+            if part.empty:
+                continue
+            table = lines.by_seed(part, name) * 100
+            mean = lines.mean_of(table)
+            if table.shape[1] > 1:
+                for seed in table:
+                    axis.plot(table.index, table[seed], look["marker"], color=look["color"], ms=2.5, alpha=0.6, mew=0)
+            axis.plot(mean.index, mean, label=label, markersize=5, **look)
+        if name == "temperature":
+            axis.set_xscale("log")
+        axis.axvline(value, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
+        axis.set_xlabel(f"{symbol} ({name})")
+        if not place:
+            axis.set_ylabel("STS-B dev (Spearman × 100)")
+    low = min(axis.get_ylim()[0] for axis in panels[0])
+    high = max(axis.get_ylim()[1] for axis in panels[0])
+    for axis in panels[0]:
+        axis.set_ylim(low, high)  # one range: which parameter matters most is what the figure asks
+    handles = dict(zip(*reversed(panels[0, 0].get_legend_handles_labels()), strict=True))
+    handles["baseline"] = Line2D([], [], color="#999999", linewidth=0.8, linestyle="--")
+    figure.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=len(handles))
+    seeds = "Lines: means over seeds, small marks: single seeds. " if frame["seed"].nunique() > 1 else ""
+    said = seeds + "In the released loss positives are not detached: r acts as 2 r at an anchor."
+    notes.below(figure, said)
+    return figure
+
+
+def last(part: pd.DataFrame, along: str) -> pd.DataFrame:
+    """Of each run the line of its last step."""
+    return part.sort_values("step").drop_duplicates([along, "seed"], keep="last")
+
+
+def hardest_shares(frame: pd.DataFrame, notes: Notes) -> Figure:
+    """li2024, figure 7: the hardest negative's share of the weights against tau, before and after training."""
+    figure, panels = plotting.new(1, 1, width=5.6, height=3.1)
+    axis, found = panels[0, 0], []
+    part = frame[frame["statistic"].str.startswith(SHARE)]
+    part = part.assign(temperature=part["statistic"].str.removeprefix(SHARE).astype(float))
+    looks = lines.looks(STATES)
+    for series, label in STATES.items():
+        one = last(part[part["series"] == series], "temperature")
+        if one.empty:
+            continue
+        table = lines.by_seed(one, "temperature")
+        mean = lines.curve(axis, table, {**looks[series], "markevery": 1}, label)
+        if MARKED in mean.index:
+            found.append(f"{label} {mean[MARKED]:.2f}")
+    axis.set_xscale("log")
+    axis.axvline(MARKED, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
+    axis.annotate(f"τ = {MARKED:g}", (MARKED, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -1),
+                  textcoords="offset points", fontsize=8, color="#555555", va="top")  # fmt: skip
+    axis.set_xlabel("τ (temperature)")
+    axis.set_ylabel("share of the hardest negative")
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    active = [
+        f"{label} {100 * share['value'].mean():.0f} %"
+        for series, label in STATES.items()
+        if not (share := last(lines.statistic(frame, "heldout_active_share", series=series), "series")).empty
+    ]
+    said = f"At τ = {MARKED:g}: {', '.join(found)}. " if found else ""
+    left = f" ({', '.join(active)})" if active else ""
+    said += (
+        f"{held_out(notes)}; {anchors(notes)}{left}. Share as released: projection of the hardest negative's pull on "
+        "the sum of all pulls, so that it may leave 0..1."
+    )
+    notes.below(figure, said)
+    return figure
