@@ -23,13 +23,21 @@ class Records:
         seed = run.seed if run.objective else None
         if "identity" not in content or digest(content["identity"]) != run.hash8 or content.get("seed") != seed:
             return self._refuse(run.record, "it is the record of another run")
+        history = content.get("history", [])
+        if not isinstance(history, list) or not all(isinstance(entry, dict) and "step" in entry for entry in history):
+            return self._refuse(run.record, "its `history` is not a list of evaluations, each with its step")
+        if not isinstance(content.get("code"), str):
+            return self._refuse(run.record, "it does not say which code trained it")
         return content
 
     def probes(self, run: Run) -> dict | None:
         """The statistics recorded beside a run."""
         content = self._file(run.folder / "probes.json", dict)
-        if content is not None and not isinstance(content.get("rows"), list):
-            return self._refuse(run.folder / "probes.json", "it has no `rows`")
+        if content is None:
+            return None
+        rows = content.get("rows")
+        if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == 3 for row in rows):
+            return self._refuse(run.folder / "probes.json", "its `rows` are not lists of step, statistic and value")
         return content
 
     def rows(self, run: Run, kind: str) -> list[list] | None:

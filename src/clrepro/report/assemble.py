@@ -198,8 +198,8 @@ def theory_rows(catalogue: Catalogue) -> list[dict]:
 
 
 def fill(ledger: pd.DataFrame) -> list[dict]:
-    """How to fill the holes: a command, or the reason why there is none, with the number of cells."""
-    holes = ledger[ledger["verdict"] == "missing"]
+    """How to fill holes, seeds that are missing included: a command, or why there is none, with the number of cells."""
+    holes = ledger[(ledger["verdict"] == "missing") | (ledger["fill"] != "")]
     groups: dict[tuple[str, str], int] = Counter(zip(holes["fill"], holes["note"].str.split(";").str[0], strict=True))
     ordered = sorted(groups.items(), key=lambda item: (not item[0][0], -item[1]))
     return [{"command": line, "cells": count, "why": why} for (line, why), count in ordered]

@@ -56,7 +56,7 @@ def entry(catalogue: Catalogue, run: Run, record: dict, records: Records, cells:
         "hardware": record.get("hardware", {"device": record.get("device", "")}),
         "seconds": record.get("seconds"),
         "energy_wh": None if not energy else round(sum(energy.values()), 4),
-        "steps": record["steps"],
+        "steps": record.get("steps"),
         "best_step": record.get("best_step"),
         "best_score": record.get("best_score"),
         "curves": curves(run, record, records),
