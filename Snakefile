@@ -37,5 +37,8 @@ onsuccess:
 onerror:
     from clrepro.report import html
 
-    html.write(CATALOGUE)
-    print(f"Some jobs failed. The report of what there is: {CATALOGUE.report_files[-1]}")
+    try:
+        html.write(CATALOGUE)
+        print(f"Some jobs failed. The report of what there is: {CATALOGUE.report_files[-1]}")
+    except Exception as failure:
+        print(f"Some jobs failed, and the report of what there is as well: {failure}")

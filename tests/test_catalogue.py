@@ -373,6 +373,21 @@ def test_a_setting_that_nobody_knows_is_refused():
             split_settings(settings, objective, "here")
 
 
+def test_a_part_of_the_papers_asks_for_their_figures_alone():
+    whole = configuration.load("demo")
+    assert whole.figures == ["nie2023", "li2024"]
+    for paper in papers.paper_keys():
+        part = Catalogue(whole.model_copy(update={"papers": [paper]}))
+        assert {figure.paper for figure in part.figures} == ({paper} & {"nie2023", "li2024"})
+    from typer.testing import CliRunner
+
+    from clrepro.cli import app
+
+    done = CliRunner().invoke(app, ["show", "--only", "nie2023/table_2"])
+    assert done.exit_code == 0, done.output
+    assert "L_cl tau" in done.output
+
+
 def test_only_the_papers_own_settings_are_comparable(paper_scale):
     def changed(**sentence):
         raw = configuration.merge(configuration.read(configuration.ROOT / "config/paper.yaml"), {"sentence": sentence})

@@ -120,7 +120,6 @@ def paper(key: str, runs: dict[str, dict], chance: random.Random) -> dict:
                 "files": {"csv": f"figures/{key}/{figure['id']}.csv"} if place % 3 == 0 else {},
                 "missing": "It needs training runs that this scale does not have." if place % 3 else "",
                 "fill": f"clrepro reproduce {key}/{figure['id']}" if place % 3 else "",
-                "remarks": [],
             }
             for place, figure in enumerate(figures)
         ],

@@ -47,7 +47,9 @@ class Catalogue:
             for name, spec in papers.stated_tables(paper).items()
         )
         self.grids = {name: self.grid(name) for name in config.grids}
-        wanted_figures = dict.fromkeys(full for name in config.figures for full in self.figures_named(name))
+        left_out = set(papers.paper_keys()) - set(config.papers)
+        asked = [name for name in config.figures if name.split("/")[0] not in left_out]
+        wanted_figures = dict.fromkeys(full for name in asked for full in self.figures_named(name))
         self.figures = tuple(self.figure(name) for name in wanted_figures)
         self.simulations: tuple[Simulation, ...] = tuple(
             simulations.build(paper, name, config.scale, config.simulation)
@@ -257,9 +259,20 @@ class Catalogue:
 
     # what the rules ask for
 
-    def asks_for(self, run: Run) -> bool:
-        """Whether a table, figure or grid of this configuration needs a run."""
-        return run.folder in self._by_folder
+    def tests(self, run: Run, kind: str) -> bool:
+        """Whether a table or figure of this configuration needs a run's test results: sts or transfer."""
+        return f"{kind}.json" in self._tested.get(run, ())
+
+    @cached_property
+    def _tested(self) -> dict[Run, set[str]]:
+        found: dict[Run, set[str]] = defaultdict(set)
+        for table in self.tables:
+            for run in table.runs:
+                found[run] |= {"sts.json", "transfer.json"}
+        for figure in self.figures:
+            for run in figure.runs:
+                found[run] |= set(figure.tests)
+        return found
 
     def run_at(self, folder: Path | str) -> Run:
         return self._by_folder[Path(folder)]

@@ -53,25 +53,32 @@ def stated_tables(paper: str) -> dict[str, dict]:
     """
     content = load(paper, "published")
     checks = content.get("checks", {})
+
+    def row(check: dict, values: dict) -> dict:
+        unit = published_tables(paper)[check["plus"].split("/")[0]]["unit"]
+        return {"id": check["id"], "values": values, "decimals": check["decimals"], "unit": unit}
+
     rows = [
-        {"id": check["id"], "values": {"stated": check["stated"]}, "decimals": check["decimals"]}
+        row(check, {"stated": check["stated"]})
         for check in checks.get("differences", [])
         if isinstance(check["stated"], int | float)
     ]
-    rows += [
-        {"id": check["id"], "values": dict(zip(("low", "high"), check["stated"], strict=True)),
-         "decimals": check["decimals"]}
-        for check in checks.get("ranges", [])
-    ]  # fmt: skip
+    rows += [row(check, dict(zip(("low", "high"), check["stated"], strict=True))) for check in checks.get("ranges", [])]
     text = {
         "kind": "text",
         "caption": "Differences and ranges of cells that the paper states in sentences",
         "metric": "difference of two cells; low and high: the smallest and the largest of several",
-        "unit": "that of the cells",
+        "unit": None,  # each row has its own
         "decimals": 2,
         "rows": rows,
     }
     return {**content.get("stated", {}), **({"text": text} if rows else {})}
+
+
+def unit(table: dict, row: str) -> str | None:
+    """The unit of a row's numbers: percent, fraction or another, as the paper prints them."""
+    own = next((entry.get("unit") for entry in table["rows"] if entry["id"] == row), None)
+    return own or table.get("unit")
 
 
 def all_tables(paper: str) -> dict[str, dict]:

@@ -43,13 +43,12 @@ def lines(catalogue: Catalogue, cells: tuple[Cell, ...] | list[Cell], records: R
     paper, name = cells[0].paper, cells[0].table
     spec = papers.all_tables(paper)[name]
     kind = papers.kind(spec)
-    common = {"paper": paper, "version": spec.get("version"), "table": name, "kind": kind, "unit": spec.get("unit")}
+    common = {"paper": paper, "version": spec.get("version"), "table": name, "kind": kind}
     if kind in PRINTED:
-        return [
-            {**common, "row": cell.row, "column": cell.column, "metric": cell.metric, "decimals": spec["decimals"],
-             "published": cell.text, "seeds": 0, "verdict": "not a result", "note": "", "fill": "", "runs": ""}
-            for cell in cells
-        ]  # fmt: skip
+        empty = {"seeds": 0, "verdict": "not a result", "note": "", "fill": "", "runs": ""}
+        common |= {"unit": spec.get("unit"), "decimals": spec["decimals"], **empty}
+        places = ("row", "column", "metric")
+        return [{**common, **{name: getattr(cell, name) for name in places}, "published": cell.text} for cell in cells]
     printed = published(paper)
     printed = printed[printed["table"] == name].set_index(["table", "row", "column", "metric"])
     known = {where: (row["value"], row["std"], row["decimals"]) for where, row in printed.iterrows()}
@@ -61,7 +60,8 @@ def lines(catalogue: Catalogue, cells: tuple[Cell, ...] | list[Cell], records: R
 
 def line(catalogue: Catalogue, cell: Cell, records: Records, known: dict, doubts: list[tuple[str, str]]) -> dict:
     spec = papers.all_tables(cell.paper)[cell.table]
-    part = 0.01 if spec.get("unit") == "fraction" else 1.0  # of our percents in the published unit
+    unit = papers.unit(spec, cell.published_row or cell.row)
+    part = 0.01 if unit == "fraction" else 1.0  # of our percents in the published unit
     value, std, decimals = known.get(cell.published_address, (None, None, spec["decimals"]))
     if value is not None and pd.isna(value):
         value = None
@@ -84,6 +84,7 @@ def line(catalogue: Catalogue, cell: Cell, records: Records, known: dict, doubts
         "row": cell.row,
         "column": cell.column,
         "metric": cell.metric,
+        "unit": unit,
         "decimals": int(decimals),
         "published": value,
         "published_std": None if std is None or pd.isna(std) else std,
@@ -104,7 +105,7 @@ def name_nearest(rows: list[dict], cells: tuple[Cell, ...] | list[Cell]) -> None
     """Where several comparable rows of ours stand beside one published row, note which came out nearest."""
     rivals: dict[tuple, list[dict]] = defaultdict(list)
     for cell, row in zip(cells, rows, strict=True):
-        rivals[cell.published_row or cell.row, cell.column, cell.metric].append(row)
+        rivals[cell.published_address].append(row)
     for group in rivals.values():
         if len(group) > 1 and all(row["verdict"] not in ("missing", "not comparable") for row in group):
             nearest = min(group, key=lambda row: abs(row["difference"]))

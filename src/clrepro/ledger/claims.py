@@ -4,7 +4,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -104,10 +103,12 @@ def gather(part: Part, quantities: dict[str, Quantity]) -> Finding:
         exact(part.weights, {name: one.values.get(seed, one.values.get(None)) for name, one in quantities.items()})
         for seed in sorted(common, key=str)
     )
-    varying = {name: part.weights[name] for name in seeded}
+    varying: dict[str, float] = defaultdict(float)
     totals: dict[str, float] = defaultdict(float)
     for name in seeded:
-        totals[quantities[name].family] += part.weights[name]
+        one, weight = quantities[name], part.weights[name]
+        varying[one.measured or name] += weight
+        totals[one.family] += 0 if one.is_difference else weight  # in a difference a seed's shift cancels already
     paired = all(abs(total) < 1e-9 for total in totals.values())
     contrast = Contrast(values, varying, part.low, part.high, " and ".join(sorted(totals)), paired)
     return Finding(part, quantities, contrast, None, whys)
@@ -231,9 +232,3 @@ def significant(value: float | None) -> float | None:
 def frame(entries: list[dict[str, Any]]) -> pd.DataFrame:
     """The summary, one line a claim."""
     return pd.DataFrame([{name: one[name] for name in COLUMNS} for one in entries], columns=COLUMNS)
-
-
-def write(summary: pd.DataFrame, file: Path) -> None:
-    """claims.csv: the same results give the same bytes."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    summary.to_csv(file, index=False, lineterminator="\n")

@@ -23,7 +23,6 @@ def published(paper: str | None = None) -> pd.DataFrame:
     rows = []
     for key in [paper] if paper else papers.paper_keys():
         for name, table in papers.all_tables(key).items():
-            own = [table.get("unit"), papers.kind(table)]
             for row in table["rows"]:
                 for kind in ("values", "delta"):
                     digits = table.get("delta_decimals", table["decimals"]) if kind == "delta" else table["decimals"]
@@ -32,6 +31,7 @@ def published(paper: str | None = None) -> pd.DataFrame:
                             full = metric if kind == "values" else f"delta_{metric}".removesuffix("_value")
                             version = table.get("version")
                             places = row.get("decimals", digits)
+                            own = [papers.unit(table, row["id"]), papers.kind(table)]
                             rows.append([key, version, name, row["id"], column, full, value, std, places, *own])
     return pd.DataFrame(rows, columns=COLUMNS)
 

@@ -23,9 +23,11 @@ POINT = re.compile(
 REDUCTIONS: dict[str, Callable[[list[float]], float]] = {
     "last": lambda values: values[-1],
     "first": lambda values: values[0],
-    "min": min,
-    "max": max,
     "mean": lambda values: float(np.mean(values)),
+    # thirds of the curve, fixed beforehand; a minimum or maximum would be chosen by its noise
+    "early": lambda values: float(np.mean(np.array_split(values, 3)[0])),
+    "middle": lambda values: float(np.mean(np.array_split(values, 3)[1])),
+    "late": lambda values: float(np.mean(np.array_split(values, 3)[2])),
 }
 
 
@@ -34,7 +36,8 @@ class Quantity:
     """One number of a paper in the paper's unit: ours by seed (None: no seed changes it), and the printed one.
 
     runs: ids of the runs that it comes from. why: what is missing, broken or stale. family: quantities whose spread
-    over seeds is of one kind have the same. cell: its id in the ledger, if it has a line there.
+    over seeds is of one kind have the same. cell: its id in the ledger, if it has a line there. measured: what is
+    taken of which runs; two references to one number (a run stands in several tables) have the same.
     """
 
     values: dict[int | None, float]
@@ -43,6 +46,8 @@ class Quantity:
     why: str
     family: str
     cell: str = ""
+    measured: str = ""
+    is_difference: bool = False
 
 
 def resolver(catalogue: Catalogue, paper: str, records: Records) -> Callable[[str], Quantity]:
@@ -78,10 +83,13 @@ def of_cell(catalogue: Catalogue, cell: Cell, records: Records, printed: dict) -
     if papers.kind(spec) in PRINTED:
         return Quantity({}, number, (), "it is printed in the paper, not a result of runs", "", name)
     ours = scores(catalogue, cell, records)
-    part = 0.01 if spec.get("unit") == "fraction" else 1.0  # of our percents in the published unit
+    unit = papers.unit(spec, cell.published_row or cell.row)
+    part = 0.01 if unit == "fraction" else 1.0  # of our percents in the published unit
     values = {seed: part * value for seed, value in ours.by_seed.items()}
     why = ours.note if values or not ours.fill else f"{ours.note}: {ours.fill}"
-    return Quantity(values, number, tuple(map(run_id, ours.runs)), why, family_of(cell.score, spec.get("unit")), name)
+    runs = tuple(map(run_id, ours.runs))
+    measured = name if cell.differences else f"{cell.score} of {' '.join(runs)}"
+    return Quantity(values, number, runs, why, family_of(cell.score, unit), name, measured, bool(cell.differences))
 
 
 def family_of(score: str | None, unit: str | None) -> str:
@@ -129,8 +137,12 @@ def of_point(catalogue: Catalogue, figure: Figure, reference: str, records: Reco
         left_out = f"left out, broken: {', '.join(broken)}" if broken else "not run yet"
         if not broken and all(records.record(run) for run in lacking):
             left_out = f"its runs recorded no {statistic}"
-        why = f"{seeds}{left_out}: {fill}"
-    return Quantity(values, None, tuple(runs), why, family)
+        why = f"{seeds}{left_out}" if broken else f"{seeds}{left_out}: {fill}"
+    present = [run for run in point.runs if run not in lacking]
+    if any(run.objective and catalogue.is_stale(run, records.record(run)) for run in present):
+        why = "; ".join(filter(None, [why, "stale: trained by older code; run the workflow again"]))
+    measured = f"{statistic}:{reduction} of {' '.join(runs)}"
+    return Quantity(values, None, tuple(runs), why, family, measured=measured)
 
 
 def find_point(catalogue: Catalogue, figure: Figure, parts: re.Match) -> Point | None:

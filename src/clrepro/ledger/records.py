@@ -1,7 +1,6 @@
 """What runs left on disk, each file read once; what cannot be read is named, skipped and counted."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -17,56 +16,73 @@ class Records:
 
     def record(self, run: Run) -> dict | None:
         """A run's record, if it is the record of this very run."""
-        content = self._file(run.record, dict)
+        content = self._file(run.record)
         if content is None:
             return None
         seed = run.seed if run.objective else None
-        if "identity" not in content or digest(content["identity"]) != run.hash8 or content.get("seed") != seed:
+        if digest(content.get("identity")) != run.hash8 or content.get("seed") != seed:
             return self._refuse(run.record, "it is the record of another run")
-        history = content.get("history", [])
-        if not isinstance(history, list) or not all(isinstance(entry, dict) and "step" in entry for entry in history):
+        kinds = {"history": list, "model": dict, "energy_wh": dict, "environment": dict, "hardware": dict}
+        for name, kind in kinds.items():
+            if not isinstance(content.get(name, kind()), kind) and not (name == "energy_wh" and content[name] is None):
+                return self._refuse(run.record, f"its `{name}` is not what a record holds there")
+        if not all(isinstance(entry, dict) and "step" in entry for entry in content.get("history", [])):
             return self._refuse(run.record, "its `history` is not a list of evaluations, each with its step")
+        numbers = [*content.get("energy_wh", {}).values()] if content.get("energy_wh") else []
+        numbers += [value for entry in content.get("history", []) for value in entry.values()]
+        numbers += [content[name] for name in NUMBERS if content.get(name) is not None]
+        if not all(map(is_number, numbers)):
+            return self._refuse(run.record, "it holds something else where a number belongs")
         if not isinstance(content.get("code"), str):
             return self._refuse(run.record, "it does not say which code trained it")
         return content
 
     def probes(self, run: Run) -> dict | None:
-        """The statistics recorded beside a run."""
-        content = self._file(run.folder / "probes.json", dict)
+        """The statistics recorded beside a run: `rows` [step, statistic, value], `histograms`, `settings`."""
+        file = run.folder / "probes.json"
+        content = self._file(file)
         if content is None:
             return None
-        rows = content.get("rows")
-        if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == 3 for row in rows):
-            return self._refuse(run.folder / "probes.json", "its `rows` are not lists of step, statistic and value")
+        rows, histograms = content.get("rows"), content.setdefault("histograms", [])
+        if not self._is_table(rows, 3) or not all(isinstance(row[1], str) and is_number(row[0]) for row in rows):
+            return self._refuse(file, "its `rows` are not lists of step, statistic and value")
+        if not isinstance(histograms, list) or not all(map(is_histogram, histograms)):
+            return self._refuse(file, "its `histograms` lack step, statistic, low, high or counts")
+        if not isinstance(content.setdefault("settings", {}), dict):
+            return self._refuse(file, "its `settings` are no mapping")
         return content
 
     def rows(self, run: Run, kind: str) -> list[list] | None:
         """The test results [task, split, metric, value] of a run; kind: sts or transfer."""
         file = run.folder / f"{kind}.json"
-        content = self._file(file, dict)
+        content = self._file(file)
         if content is None:
             return None
         rows = content.get("rows")
-        if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == 4 for row in rows):
+        if not self._is_table(rows, 4) or not all(isinstance(word, str) for row in rows for word in row[:3]):
             return self._refuse(file, "its `rows` are not lists of task, split, metric and value")
-        if not all(isinstance(row[3], int | float) and math.isfinite(row[3]) for row in rows):
-            return self._refuse(file, "it holds a value that is not a finite number")
         return rows
 
-    def refuse(self, run: Run, kind: str, fault: str) -> None:
-        """Count a file as broken, whose fault only its reader could see."""
-        self._refuse(run.folder / f"{kind}.json", fault)
+    def note(self, file: Path, fault: str) -> None:
+        """Count a file as broken of which a part can be read all the same."""
+        self.problems.setdefault(file, fault)
 
-    def _file(self, file: Path, wanted: type) -> Any:
+    @staticmethod
+    def _is_table(rows: Any, width: int) -> bool:
+        return isinstance(rows, list) and all(
+            isinstance(row, list) and len(row) == width and is_number(row[-1]) for row in rows
+        )
+
+    def _file(self, file: Path) -> dict | None:
         if file not in self._read:
             self._read[file] = None
             try:
-                content = json.loads(file.read_text("utf-8"))
+                content = json.loads(file.read_text("utf-8"), parse_constant=not_a_number)
             except FileNotFoundError:
                 return None
             except (OSError, ValueError) as failure:
                 return self._refuse(file, f"it cannot be read: {failure}")
-            if not isinstance(content, wanted):
+            if not isinstance(content, dict):
                 return self._refuse(file, "it does not hold an object")
             self._read[file] = content
         return self._read[file]
@@ -74,3 +90,26 @@ class Records:
     def _refuse(self, file: Path, fault: str) -> None:
         self.problems[file] = fault
         self._read[file] = None
+
+
+NUMBERS = ("seconds", "steps", "best_step", "best_score")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def not_a_number(word: str) -> None:
+    raise ValueError(f"it holds a value that is not a finite number ({word})")
+
+
+def is_histogram(part: Any) -> bool:
+    """Whether an entry has the fields of Probes.add_histogram."""
+    return (
+        isinstance(part, dict)
+        and isinstance(part.get("statistic"), str)
+        and all(is_number(part.get(name)) for name in ("step", "low", "high"))
+        and isinstance(part.get("counts"), list)
+        and len(part["counts"]) > 0
+        and all(map(is_number, part["counts"]))
+    )

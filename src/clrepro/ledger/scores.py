@@ -58,15 +58,19 @@ def command(scale: str, target: str) -> str:
 
 def score_of_run(run: Run, name: str, records: Records) -> float | None:
     """A run's score, or None if its record or its test results are not there or broken."""
-    kind = name.split("/")[0].removesuffix("_dev")
-    rows = records.rows(run, kind)
+    rows = records.rows(run, kind_of(name))
     if records.record(run) is None or rows is None:
         return None
     try:
-        return score(name, {kind: rows})
+        return score(name, {kind_of(name): rows})
     except KeyError as missing:
-        records.refuse(run, kind, f"it has no row {missing}")
+        records.note(run.folder / f"{kind_of(name)}.json", f"it has no row {missing}")
         return None
+
+
+def kind_of(name: str) -> str:
+    """Which test results a score comes from: sts or transfer."""
+    return name.split("/")[0].removesuffix("_dev")
 
 
 def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
@@ -79,10 +83,10 @@ def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
     present = tuple(run for run, value in found.items() if value is not None)
     notes, fill = [], ""
     if len(present) < len(found):
-        notes.append(absence(catalogue, cell, [run for run in found if run not in present], records))
-        if all(catalogue.asks_for(run) for run in cell.runs):
-            printed = (cell.paper, cell.table, cell.row, cell.column, cell.metric) in catalogue.cells
-            fill = command(cell.runs[0].scale, f"{cell.paper}_{cell.table}" if printed else "all")
+        absent = [run for run in found if run not in present]
+        why, fill = absence(catalogue, cell, absent, records)
+        seeds = "" if not present else f"seed {', '.join(str(run.seed) for run in absent)} "
+        notes.append(seeds + why)
     if any(run.objective and catalogue.is_stale(run, records.record(run)) for run in present):
         kept = ", kept by accept_stale" if all(map(catalogue.accepts_stale, present)) else "; run the workflow again"
         notes.append(f"stale: trained by older code{kept}")
@@ -90,15 +94,18 @@ def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
     return Scores(by_seed, present, "; ".join(notes), fill)
 
 
-def absence(catalogue: Catalogue, cell: Cell, absent: list[Run], records: Records) -> str:
-    """Why runs of a cell count for nothing."""
-    broken = [file for run in absent for file in records.problems if file.parent == run.folder]
-    seeds = "" if len(absent) == len(cell.runs) else f"seed {', '.join(str(run.seed) for run in absent)} "
-    if broken:
-        return f"{seeds}left out, broken: {', '.join(map(str, broken))}"
-    if all(map(catalogue.asks_for, absent)):
-        return f"{seeds}not run yet"
-    return f"{seeds}not run: no table or figure that this configuration asks for needs it"
+def absence(catalogue: Catalogue, cell: Cell, absent: list[Run], records: Records) -> tuple[str, str]:
+    """Why runs of a cell count for nothing, and the command that makes them, if one does."""
+    needed = {file for run in absent for file in (run.record, run.folder / f"{kind_of(cell.score)}.json")}
+    broken = [str(file) for file in records.problems if file in needed]
+    if broken:  # a command would leave what is there: broken files are deleted by hand
+        return f"left out, broken: {', '.join(broken)}", ""
+    tables = [table for table in catalogue.tables if (table.paper, table.name) == (cell.paper, cell.table)]
+    if tables and set(cell.runs) <= set(tables[0].runs):
+        return "not run yet", command(catalogue.config.scale, tables[0].target)
+    if all(catalogue.tests(run, kind_of(cell.score)) for run in absent):
+        return "not run yet", command(catalogue.config.scale, "all")
+    return "not run: nothing that this configuration asks for needs it", ""
 
 
 def of_differences(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
@@ -107,12 +114,12 @@ def of_differences(catalogue: Catalogue, cell: Cell, records: Records) -> Scores
     for sides in cell.differences:
         first, second = (mean_of(catalogue, [(cell.paper, *where) for where in side], records) for side in sides)
         seeds = [seed for seed in first.by_seed if seed in second.by_seed]
-        if not seeds:
-            lacking = second if first.by_seed else first
-            return Scores({}, note=lacking.note, fill=lacking.fill)
         by_seed = {seed: round(first.by_seed[seed] - second.by_seed[seed], 2) for seed in seeds}
-        note = "; ".join(dict.fromkeys(filter(None, (first.note, second.note))))
-        found.append(Scores(by_seed, tuple(dict.fromkeys(first.runs + second.runs)), note))
+        runs = tuple(dict.fromkeys(first.runs + second.runs)) if seeds else ()
+        both = Scores(by_seed, runs, *together(catalogue, [first, second]))
+        if not seeds:
+            return both
+        found.append(both)
 
     def mean(one: Scores) -> float:
         return sum(one.by_seed.values()) / len(one.by_seed)
@@ -122,10 +129,21 @@ def of_differences(catalogue: Catalogue, cell: Cell, records: Records) -> Scores
 
 def mean_of(catalogue: Catalogue, places: list[tuple[str, ...]], records: Records) -> Scores:
     """The mean of cells, seed by seed, of the seeds that all of them have."""
-    cells = [catalogue.cells.get(place) or catalogue.baselines[place] for place in places]
+    cells = [catalogue.cells.get(place) or catalogue.baselines.get(place) for place in places]
+    if None in cells:
+        return Scores({}, note="no experiment fills the row that it is a difference to")
     parts = [scores(catalogue, cell, records) for cell in cells]
     seeds = [seed for seed in parts[0].by_seed if all(seed in part.by_seed for part in parts)]
     by_seed = {seed: sum(part.by_seed[seed] for part in parts) / len(parts) for seed in seeds}
     runs = tuple(dict.fromkeys(run for part in parts for run in part.runs))
+    return Scores(by_seed, runs, *together(catalogue, parts))
+
+
+def together(catalogue: Catalogue, parts: list[Scores]) -> tuple[str, str]:
+    """What several scores lack, each reason once, and the one command that makes it all, if there is one."""
     note = "; ".join(dict.fromkeys(part.note for part in parts if part.note))
-    return Scores(by_seed, runs, note, next((part.fill for part in parts if part.fill), ""))
+    lacking = [part for part in parts if part.note and not part.note.startswith("stale")]
+    commands = {part.fill for part in lacking}
+    if not lacking or "" in commands:
+        return note, ""
+    return note, commands.pop() if len(commands) == 1 else command(catalogue.config.scale, "all")

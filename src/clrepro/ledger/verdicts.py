@@ -8,7 +8,10 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Ours:
-    """Our side of a cell. low, high: the 1 - 2 alpha interval of the mean over seeds, None for a single seed."""
+    """Our side of a cell.
+
+    low, high: the 1 - 2 alpha interval of the mean over seeds, None for a single seed or where all seeds are equal.
+    """
 
     mean: float
     std: float | None
@@ -30,6 +33,8 @@ def summarise(values: list[float], alpha: float = 0.05, deterministic: bool = Fa
     if count < 2:
         return Ours(mean, None, count, None, None)
     std = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    if std == 0:  # scores of few examples are coarse: equal ones tell of no spread, not of none
+        return Ours(mean, 0.0, count, None, None)
     half = float(stats.t.ppf(1 - alpha, count - 1)) * std / math.sqrt(count)
     return Ours(mean, std, count, mean - half, mean + half)
 
@@ -40,7 +45,7 @@ def verdict(ours: Ours | None, published: float | None, comparable: bool, doubtf
     comparable: data, encoder, training and evaluation are the paper's. Then equivalence is tested (two one-sided
     tests; Schuirmann 1987): with H: |our true mean - published| >= band rejected at alpha, that is with the whole
     interval inside published ± band, the cell is reproduced; with the whole interval outside it differs; otherwise,
-    and with fewer than two seeds, it is undecided. The printed number is taken as it stands, without a spread.
+    and without an interval, it is undecided. The printed number is taken as it stands, without a spread.
     """
     if ours is None:
         return "missing"

@@ -20,6 +20,7 @@ from clrepro.ledger import Records
 from clrepro.ledger.scores import command
 from clrepro.paths import RESULTS
 from clrepro.report import runs, tables
+from clrepro.report.common import SIGNS
 
 
 def gather(catalogue: Catalogue, ledger: pd.DataFrame, tested: list[dict], records: Records) -> dict[str, Any]:
@@ -134,10 +135,9 @@ def cell(row: dict) -> dict:
         "ci": None if clean["ci_low"] is None else [clean["ci_low"], clean["ci_high"]],
         "runs": row["runs"].split(),
         "text": words,
-        **{
-            name: clean[name]
-            for name in ("published_std", "decimals", "ours", "seeds", "difference", "verdict", "note", "fill")
-        },
+        # where the two do not compare, their difference says nothing
+        "difference": clean["difference"] if clean["verdict"] in SIGNS else None,
+        **{name: clean[name] for name in ("published_std", "decimals", "ours", "seeds", "verdict", "note", "fill")},
     }
 
 
@@ -181,7 +181,6 @@ def picture(folder: Path, name: str, shows: str, why: str, fill: str) -> dict:
         "files": {suffix: file for suffix, file in files.items() if (folder / f"{name}.{suffix}").is_file()},
         "missing": "" if there else why,
         "fill": "" if there else fill,
-        "remarks": [],
     }
 
 

@@ -1,5 +1,7 @@
 """The report and the two files behind it: ledger.csv, claims.csv, report.html."""
 
+import os
+
 from clrepro import ledger
 from clrepro.catalogue import Catalogue
 from clrepro.ledger import Records, claims
@@ -19,7 +21,7 @@ def write(catalogue: Catalogue) -> dict:
         strict=True,
     ):
         file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(f".{file.name}.tmp")
+        temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
         temporary.write_text(text, "utf-8")
         temporary.replace(file)
     return content

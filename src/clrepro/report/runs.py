@@ -48,7 +48,7 @@ def entry(catalogue: Catalogue, run: Run, record: dict, records: Records, cells:
         "parameters": {name: value for name, value in run.params.items() if value is not None},
         "training": identity["training"],
         "data": {"tasks": identity["data"]["tasks"], **identity["data"]["corpus"]},
-        "encoder": {name: value for name, value in identity["backbone"].items() if name != "corpus"},
+        "encoder": {name: portable(value) for name, value in identity["backbone"].items() if name != "corpus"},
         "code": record["code"],
         "stale": bool(run.objective) and catalogue.is_stale(run, record),
         "commit": record.get("commit"),
@@ -67,9 +67,9 @@ def entry(catalogue: Catalogue, run: Run, record: dict, records: Records, cells:
     }
 
 
-def portable(path: str) -> str:
-    """A path of this machine as its last part alone."""
-    return PurePath(path).name if PurePath(path).is_absolute() else path
+def portable(value: Any) -> Any:
+    """A path of this machine as its last part alone; anything else as it is."""
+    return PurePath(value).name if isinstance(value, str) and PurePath(value).is_absolute() else value
 
 
 def curves(run: Run, record: dict, records: Records) -> dict[str, list]:

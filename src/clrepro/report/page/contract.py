@@ -13,7 +13,7 @@ PAPER = {
     **{name: [] for name in ("authors", "tables", "figures", "errata", "inconsistencies", "choices")},
 }
 TABLE = {"caption": "", "kind": "results", "notes": [], "protocol": [], "parts": [], "files": {}}
-FIGURE = {"shows": "", "image": "", "alt": "", "files": {}, "missing": "", "fill": "", "remarks": []}
+FIGURE = {"shows": "", "image": "", "alt": "", "files": {}, "missing": "", "fill": ""}
 CELL = {
     **dict.fromkeys(("published", "published_std", "decimals", "ours", "std", "ci", "seeds", "difference")),
     **{"verdict": "missing", "note": "", "fill": "", "runs": [], "text": ""},
