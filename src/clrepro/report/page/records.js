@@ -144,7 +144,7 @@ function cellView(id) {
   body.push(
     pairs([
       ["Ours", missing(cell.ours) ? "– (a hole)" : number(cell.ours, digits) + spread(cell.std)],
-      ["95 % interval", cell.ci && cell.ci[0] < cell.ci[1] && `${number(cell.ci[0], digits)} to ${number(cell.ci[1], digits)}`],
+      ["Interval of the mean", cell.ci && cell.ci[0] < cell.ci[1] && `${number(cell.ci[0], digits)} to ${number(cell.ci[1], digits)}`],
       ["Seeds", cell.seeds],
       ["Published", missing(cell.published) ? cell.text || "no number in print" : number(cell.published, digits) + spread(cell.published_std)],
       ["Difference", missing(cell.difference) ? "" : number(cell.difference, digits, true)],
