@@ -1,11 +1,13 @@
-"""A table for a LaTeX document: booktabs, shrunk to the line where it is wider."""
+"""A table for a LaTeX document: booktabs, cut into pieces where it has many columns, shrunk to the line if need be."""
 
-import re
+import math
+from itertools import pairwise
 
 import pandas as pd
 
 from clrepro.report import common
 
+WIDEST = 6
 HEADER = "% \\usepackage{booktabs,graphicx}\n"
 CHARACTERS = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -59,13 +61,24 @@ def tabular(long: pd.DataFrame) -> str:
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
 
 
+def narrow(part: pd.DataFrame) -> list[pd.DataFrame]:
+    """A part cut by whole columns into as many of even width as keep each within WIDEST numbers a line."""
+    columns = list(dict.fromkeys(part["column"]))
+    width = len(columns) * part["metric"].nunique()
+    count = min(len(columns), math.ceil(width / WIDEST))
+    cuts = [round(len(columns) * number / count) for number in range(count + 1)]
+    return [part[part["column"].isin(columns[start:stop])] for start, stop in pairwise(cuts)]
+
+
 def table(parts: list[pd.DataFrame], sentences: list[str], label: str) -> str:
-    """A `table` environment: caption, then each part, no wider than the line."""
-    kept = [re.sub(r"`", "", sentence) for sentence in sentences if sentence]
+    """A `table` environment: the first sentence as caption, each part no wider than the line, the rest as notes."""
+    caption, *notes = (escaped(sentence.replace("`", "")) for sentence in sentences if sentence)
     box = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
-    bodies = [f"{box}{tabular(part)}}}" for part in parts]
+    bodies = [f"{box}{tabular(piece)}}}" for part in parts for piece in narrow(part)]
+    remarks = f"\n\n\\medskip\n{{\\footnotesize\\raggedright {' '.join(notes)}\\par}}" if notes else ""
     return (
-        f"{HEADER}\\begin{{table}}\n\\centering\n\\caption{{{escaped(' '.join(kept))}}}\n\\label{{tab:{label}}}\n"
+        f"{HEADER}\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n\\label{{tab:{label}}}\n"
         + "\n\n\\medskip\n".join(bodies)
+        + remarks
         + "\n\\end{table}\n"
     )
