@@ -61,7 +61,7 @@ def lines(catalogue: Catalogue, cells: tuple[Cell, ...] | list[Cell], records: R
 
 def line(catalogue: Catalogue, cell: Cell, records: Records, known: dict, doubts: list[tuple[str, str]]) -> dict:
     spec = papers.all_tables(cell.paper)[cell.table]
-    part = 0.01 if spec.get("unit") == "fraction" else 1.0  # of our percents in the published unit
+    part = 0.01 if spec.get("unit") == "fraction" and cell.percent else 1.0  # of our percents in the published unit
     value, std, decimals = known.get(cell.published_address, (None, None, spec["decimals"]))
     if value is not None and pd.isna(value):
         value = None
@@ -93,7 +93,7 @@ def line(catalogue: Catalogue, cell: Cell, records: Records, known: dict, doubts
         "ci_high": ours and rounded(ours.high),
         "seeds": ours.seeds if ours else 0,
         "difference": difference,
-        "verdict": verdict(ours, value, catalogue.is_papers_own, bool(doubt), part * rule.band),
+        "verdict": verdict(ours, value, catalogue.compares(cell.runs), bool(doubt), part * rule.band),
         "note": "; ".join(filter(None, notes)),
         "fill": own.fill,
         "runs": " ".join(run_id(run) for run in own.runs),
@@ -104,7 +104,7 @@ def name_nearest(rows: list[dict], cells: tuple[Cell, ...] | list[Cell]) -> None
     """Where several comparable rows of ours stand beside one published row, note which came out nearest."""
     rivals: dict[tuple, list[dict]] = defaultdict(list)
     for cell, row in zip(cells, rows, strict=True):
-        rivals[cell.published_row or cell.row, cell.column, cell.metric].append(row)
+        rivals[cell.published_row or cell.row, cell.published_column or cell.column, cell.metric].append(row)
     for group in rivals.values():
         if len(group) > 1 and all(row["verdict"] not in ("missing", "not comparable") for row in group):
             nearest = min(group, key=lambda row: abs(row["difference"]))

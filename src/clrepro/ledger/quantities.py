@@ -78,7 +78,7 @@ def of_cell(catalogue: Catalogue, cell: Cell, records: Records, printed: dict) -
     if papers.kind(spec) in PRINTED:
         return Quantity({}, number, (), "it is printed in the paper, not a result of runs", "", name)
     ours = scores(catalogue, cell, records)
-    part = 0.01 if spec.get("unit") == "fraction" else 1.0  # of our percents in the published unit
+    part = 0.01 if spec.get("unit") == "fraction" and cell.percent else 1.0  # of our percents in the published unit
     values = {seed: part * value for seed, value in ours.by_seed.items()}
     why = ours.note if values or not ours.fill else f"{ours.note}: {ours.fill}"
     return Quantity(values, number, tuple(map(run_id, ours.runs)), why, family_of(cell.score, spec.get("unit")), name)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from clrepro.catalogue import Catalogue, Cell, Run
+from clrepro.catalogue.runs import result_file
 from clrepro.ledger.records import Records
 from clrepro.paths import RESULTS
 
@@ -31,12 +32,18 @@ def score(name: str, rows: dict[str, list]) -> float:
     """One score of one run, in percent, rounded to two decimals as the papers' programs print it.
 
     name: kind/task. sts: Spearman x 100 ("all" setting of STS12-16, test split elsewhere); transfer,
-    transfer_dev: accuracy on test and dev. Avg is the mean of the rounded scores of the seven tasks, rounded.
+    transfer_dev: accuracy on test and dev; of images linear, knn, knn_plain and finetune_10 to _100 (`.._selection`:
+    on the part of the training images that chooses), and collapse, whose numbers are no percentages. Avg is the mean of the rounded scores of the seven tasks, rounded.
     rows: {"sts": [[task, split, metric, value], ...], "transfer": [...]}. A score without its row is a KeyError.
     """
     kind, _, task = name.partition("/")
     if task == "Avg":
         return round(sum(score(f"{kind}/{part}", rows) for part in AVERAGES[kind]) / len(AVERAGES[kind]), 2)
+    if result_file(name) not in ("sts.json", "transfer.json"):
+        split = "selection" if kind.endswith("_selection") else "test"
+        table = {tuple(row[:3]): row[3] for row in next(iter(rows.values()))}
+        value = table[kind.removesuffix("_selection"), split, task]
+        return float(f"{value:.6g}") if kind == "collapse" else round(value, 2)
     if kind == "sts":
         wanted = (task, "test", "spearman_all" if task.startswith("STS1") else "spearman")
         factor = 100
@@ -58,7 +65,7 @@ def command(scale: str, target: str) -> str:
 
 def score_of_run(run: Run, name: str, records: Records) -> float | None:
     """A run's score, or None if its record or its test results are not there or broken."""
-    kind = name.split("/")[0].removesuffix("_dev")
+    kind = result_file(name).removesuffix(".json")
     rows = records.rows(run, kind)
     if records.record(run) is None or rows is None:
         return None
@@ -75,6 +82,8 @@ def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
         return Scores({}, note=cell.hole)
     if cell.differences:
         return of_differences(catalogue, cell, records)
+    if cell.points:
+        return of_sweep(catalogue, cell, records)
     found = {run: score_of_run(run, cell.score, records) for run in cell.runs}
     present = tuple(run for run, value in found.items() if value is not None)
     notes, fill = [], ""
@@ -88,6 +97,38 @@ def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
         notes.append(f"stale: trained by older code{kept}")
     by_seed = {run.seed if run.objective else None: found[run] for run in present}
     return Scores(by_seed, present, "; ".join(notes), fill)
+
+
+def of_sweep(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
+    """The numbers of the best of several settings: the one with the highest mean of what selects, of equal ones the
+    smallest, over the seeds that all of them have. Without such a seed the sweep is not finished, and there is none.
+    """
+    chosen = {run: score_of_run(run, cell.select, records) for _, runs in cell.points for run in runs}
+    found = {run: score_of_run(run, cell.score, records) for run in chosen}
+    complete = {run for run in chosen if chosen[run] is not None and found[run] is not None}
+    seeds = [{run.seed for run in runs if run in complete} for _, runs in cell.points]
+    common = set.intersection(*seeds)
+    absent = [run for run in chosen if run not in complete]
+    notes, fill = [], ""
+    if absent:
+        notes.append(f"sweep not finished, {len(complete)} of {len(chosen)} runs: {absence(catalogue, cell, absent, records)}")
+        if all(catalogue.asks_for(run) for run in cell.runs):
+            fill = command(cell.runs[0].scale, f"{cell.paper}_{cell.table}")
+    if not common:
+        return Scores({}, note="; ".join(notes), fill=fill)
+
+    def mean(point: tuple[float, tuple[Run, ...]]) -> float:
+        values = [chosen[run] for run in point[1] if run.seed in common]
+        return round(sum(values) / len(values), 9)
+
+    best = max(cell.points, key=lambda point: (mean(point), -point[0]))
+    runs = tuple(run for run in best[1] if run.seed in common)
+    name = f"learning rate {best[0]:g} of {', '.join(f'{value:g}' for value, _ in cell.points)}"
+    lost = sum("diverged" in (records.record(run) or {}) for run in chosen)
+    notes.insert(0, name + (f" ({lost} runs diverged and count 0)" if lost else ""))
+    if any(catalogue.is_stale(run, records.record(run)) for run in complete):
+        notes.append("stale: trained by older code; run the workflow again")
+    return Scores({run.seed: found[run] for run in runs}, runs, "; ".join(notes), fill)
 
 
 def absence(catalogue: Catalogue, cell: Cell, absent: list[Run], records: Records) -> str:

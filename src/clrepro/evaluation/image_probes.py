@@ -1,0 +1,87 @@
+"""The probes of stored image features, by the file that holds their rows [task, split, metric, value].
+
+All but statistics are percentages. The features of a training that diverged are not finite: its accuracies are 0, and
+statistics, which it has none of, have no rows.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from clrepro.errors import UserError
+from clrepro.evaluation import collapse, fine_tune, knn, linear_probe
+
+SELECTED_SHARE = 0.9  # of the labels train the head whose choice of a learning rate stands for that of all labels
+
+
+@dataclass(frozen=True)
+class Features:
+    """Features (n, D) and labels (n,) of both splits."""
+
+    train: np.ndarray
+    train_labels: np.ndarray
+    test: np.ndarray
+    test_labels: np.ndarray
+
+    @property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        return self.train, self.train_labels, self.test, self.test_labels
+
+
+def rows(file: str, features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
+    """The rows of one file, such as knn.json; settings: those of the recipe's `evaluation`, by task."""
+    kind = file.removesuffix(".json")
+    found = PROBES[kind](features, {task: part for task, part in settings.items() if task.split("_")[0] == kind})
+    return [[*place, round(value, 6)] for *place, value in found if math.isfinite(value)]
+
+
+def linear(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
+    how = dict(settings["linear"])
+    if how.pop("augmentation", "none") != "none":
+        raise UserError("a linear probe of stored features cannot augment images; use `augmentation: none`")
+    scores = linear_probe.evaluate(*features.parts, linear_probe.Settings(**how))
+    return [["linear", "test", metric, value] for metric, value in scores.items()]
+
+
+def nearest(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
+    """k is at most the number of training images."""
+    found = []
+    for task, how in settings.items():
+        scores = knn.evaluate(*features.parts, **{**how, "k": min(how["k"], len(features.train))})
+        found += [[task, "test", metric, value] for metric, value in scores.items()]
+    return found
+
+
+def finetune(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
+    """Heads of several shares of the labels; `selection` is the accuracy on images that neither head nor anchors saw."""
+    parts = features.train, features.train_labels, features.test, features.test_labels
+    train, labels, test, answers = (torch.from_numpy(np.array(part)) for part in parts)
+    classes = int(max(labels.max(), answers.max())) + 1
+    chosen = torch.from_numpy(fine_tune.selection_rows(features.train_labels))
+    found = []
+    for task, how in settings.items():
+        how = dict(how)
+        share = how.pop("share")
+        how = fine_tune.Settings(**{**how, "hidden": tuple(how["hidden"])})
+        heads = []
+        for part in dict.fromkeys((share, min(share, SELECTED_SHARE))):
+            rows = torch.from_numpy(fine_tune.label_subset(features.train_labels, part))
+            heads.append(fine_tune.train_head(train[rows], labels[rows], classes, how))
+        for head, split, inputs, wanted in (
+            (heads[0], "test", test, answers),
+            (heads[-1], "selection", train[chosen], labels[chosen]),
+        ):
+            scores = fine_tune.score(head, [(inputs, wanted)])
+            found += [[task, split, metric, value] for metric, value in scores.items()]
+    return found
+
+
+def collapsed(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
+    """Of the test images."""
+    return [["collapse", "test", name, value] for name, value in collapse.statistics(features.test).items()]
+
+
+PROBES = {"linear": linear, "knn": nearest, "finetune": finetune, "collapse": collapsed}
