@@ -358,7 +358,11 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
     import torch
 
     from clrepro.data import images
+    from clrepro.data.augment import Recipe
+    from clrepro.evaluation.image_features import augmented, test_recipe
     from clrepro.evaluation.image_probes import Features, rows
+    from clrepro.models.image import load
+    from clrepro.training.loop import choose_device
 
     torch.set_num_threads(1)
     for number, run in enumerate(runs, 1):
@@ -367,8 +371,16 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
             if stored["images"] != inputs_digest(catalogue, run):
                 raise UserError(f"{file} holds features of other images than today's; delete it and embed again")
             vectors = {split: stored[split] for split in images.SPLITS}
-        labels = {split: images.load(run.backbone.folder / split).labels for split in images.SPLITS}
-        features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"])
+        sets = {split: images.load(run.backbone.folder / split) for split in images.SPLITS}
+        labels = {split: part.labels for split, part in sets.items()}
+        shown = test_recipe(run.recipe.augmentation, run.backbone.encoder)
+        device = choose_device(catalogue.config.device) if run.augments_probes else torch.device("cpu")
+
+        def batches(name: str, size: int, run=run, train=sets["train"], shown=shown, device=device):
+            recipe = Recipe(name, shown.output_side(*train.images.shape[2:]), shown.statistics)
+            return augmented(load(checked_model(run)), train, recipe, size, device)
+
+        features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], batches, device)
         for name in catalogue.results(run):
             content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation)}
             write_json(run.folder / name, content)

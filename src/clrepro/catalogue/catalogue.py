@@ -174,9 +174,6 @@ class Catalogue:
         why = self.lacks(definition, owner, backbone, changes)
         if not why and "own" in spec and not papers.recipe_covers(owner, definition["recipe"], backbone):
             why = f"the recipe {self.config.rows[spec['own']].recipe} has no settings for {backbone}"
-        probe = papers.recipe(definition, owner, backbone).get("evaluation", {}).get(score.split("/")[0], {})
-        if not why and probe.get("augmentation", "none") != "none":
-            why = "the linear probe of this recipe trains on augmented images, which is not a stage of the workflow"
         if why:
             return Cell(*place, score, hole=why, **elsewhere)
         try:
@@ -192,7 +189,9 @@ class Catalogue:
                 raise
             return Cell(*place, score, hole=str(failure), **elsewhere)  # nobody asked for it: no reason to stop
         if not points:
-            return Cell(*place, score, hole=f"`image.training.learning_rates` has no value of this {swept}", **elsewhere)
+            return Cell(
+                *place, score, hole=f"`image.training.learning_rates` has no value of this {swept}", **elsewhere
+            )
         runs = tuple(run for _, part in points for run in part)
         return Cell(*place, score, runs, select=spec["select"], points=points, **elsewhere)
 

@@ -287,6 +287,11 @@ class Run:
         """Whether statistics are recorded beside the run: of a training, or of an untrained encoder's held-out part."""
         return bool(self.objective or self.recipe.held_out)
 
+    @property
+    def augments_probes(self) -> bool:
+        """Whether a probe of it needs the images and the encoder, not only stored features."""
+        return any(part.get("augmentation", "none") != "none" for part in self.evaluation.values())
+
     def state(self, code: str, inputs: str) -> Path:
         """Where training keeps what it must not lose; other code or other input bytes start anew."""
         return STATE / self.scale / f"{self.hash8}-seed{self.seed}-{code}-{inputs}"

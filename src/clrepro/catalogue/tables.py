@@ -77,6 +77,10 @@ class Table:
         return tuple(dict.fromkeys(run for cell in self.cells for run in cell.runs))
 
     @property
+    def modality(self) -> str:
+        return next((run.modality for run in self.runs), "sentence")
+
+    @property
     def is_printed(self) -> bool:
         """Whether it holds no results: settings, quoted literature or formulas, rendered as printed."""
         return self.kind in PRINTED
@@ -116,8 +120,9 @@ def layout(paper: str, table: str, own: Iterable[str] = ()) -> Iterator[tuple[st
                 if row_part is None or column_part is None:
                     yield row, column, metric, None
                     continue
-                merged = unite(f"papers/{paper}/experiments.yaml, {table}", spec.get("cells"), row_part, column_part,
-                               metric_part)
+                merged = unite(
+                    f"papers/{paper}/experiments.yaml, {table}", spec.get("cells"), row_part, column_part, metric_part
+                )
                 why = spec.get("holes", {}).get(row, {}).get(column)
                 if why:
                     merged["hole"] = why

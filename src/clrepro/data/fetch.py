@@ -30,8 +30,13 @@ def fetch(source: Source, mirror: str | None) -> None:
     source.check_reachable(mirror)
     folder = source.folder
     folder.mkdir(parents=True, exist_ok=True)
-    kinds = {"huggingface": fetch_model, "archive": fetch_archive, "file": fetch_file, "raw": fetch_raw,
-             "folder": point_at}
+    kinds = {
+        "huggingface": fetch_model,
+        "archive": fetch_archive,
+        "file": fetch_file,
+        "raw": fetch_raw,
+        "folder": point_at,
+    }
     content = kinds[source.kind](source, mirror, folder)
     write_json(source.record, {"source": source.name, "revision": source.revision, **content})
 

@@ -1,33 +1,17 @@
 """Features of images: each image once per encoder, as a test shows it."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clrepro.data.augment import Recipe, augment
+from clrepro.data.augment import Recipe
 from clrepro.data.images import ImageSet
+from clrepro.data.pixels import Pixels
+from clrepro.evaluation.linear_probe import Batches
 
-RESIDENT_BYTES = 2 * 10**9  # an image set up to this size lies on the device as a whole
 BATCH = 512  # images that are embedded at once
-
-
-class Pixels:
-    """The images of a split by index, from the device if they fit there, else a batch at a time."""
-
-    def __init__(self, split: ImageSet, device: torch.device):
-        self.split, self.device, self.resident = split, device, None
-        pixels = split.images
-        if isinstance(pixels, np.ndarray) and pixels.nbytes <= RESIDENT_BYTES:
-            self.resident = torch.from_numpy(np.array(pixels)).to(device)
-
-    def view(self, rows: np.ndarray, recipe: Recipe, seed: int, epoch: int, view: int) -> Tensor:
-        """One augmented view of some images, (k, C, side, side) float32."""
-        if self.resident is not None:
-            chosen = self.resident[torch.from_numpy(rows).to(self.device)]
-        else:
-            chosen = torch.from_numpy(np.ascontiguousarray(self.split.images[rows])).to(self.device)
-        sizes = None if self.split.sizes is None else self.split.sizes[rows]
-        return augment(chosen, recipe, seed, epoch, rows, view, sizes)
 
 
 @torch.no_grad()
@@ -37,6 +21,23 @@ def embed(encoder: nn.Module, split: ImageSet, recipe: Recipe, device: torch.dev
     pixels, rows = Pixels(split, device), np.arange(len(split.labels))
     parts = [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
     return np.concatenate([encoder(pixels.view(part, recipe, 0, 0, 0)).float().cpu().numpy() for part in parts])
+
+
+def augmented(
+    encoder: nn.Module, split: ImageSet, recipe: Recipe, batch_size: int, device: torch.device, seed: int = 0
+) -> Batches:
+    """Batches of features of freshly augmented images, every epoch in an order of its own; batch norm at rest."""
+    encoder = encoder.to(device).eval()
+    pixels, labels = Pixels(split, device), torch.from_numpy(np.array(split.labels, np.int64)).to(device)
+
+    def epoch_of(epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
+        numbers = torch.Generator().manual_seed(1_000_003 * seed + epoch)
+        for rows in torch.randperm(len(labels), generator=numbers).split(batch_size):
+            with torch.no_grad():
+                features = encoder(pixels.view(rows.numpy(), recipe, seed, epoch, 0))
+            yield features.float(), labels[rows.to(device)]
+
+    return epoch_of
 
 
 def test_recipe(augmentation: str, encoder: dict) -> Recipe:

@@ -5,13 +5,13 @@ statistics, which it has none of, have no rows.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from clrepro.errors import UserError
 from clrepro.evaluation import collapse, fine_tune, knn, linear_probe
 
 SELECTED_SHARE = 0.9  # of the labels train the head whose choice of a learning rate stands for that of all labels
@@ -25,6 +25,9 @@ class Features:
     train_labels: np.ndarray
     test: np.ndarray
     test_labels: np.ndarray
+    # (augmentation, batch size) -> batches of features of augmented training images; and where these lie
+    augmented: Callable[[str, int], linear_probe.Batches] | None = None
+    device: torch.device | str = "cpu"
 
     @property
     def parts(self) -> tuple[np.ndarray, ...]:
@@ -39,10 +42,17 @@ def rows(file: str, features: Features, settings: dict[str, dict[str, Any]]) -> 
 
 
 def linear(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
+    """On stored features, or, where the recipe says so, on features of images that are augmented every epoch anew."""
     how = dict(settings["linear"])
-    if how.pop("augmentation", "none") != "none":
-        raise UserError("a linear probe of stored features cannot augment images; use `augmentation: none`")
-    scores = linear_probe.evaluate(*features.parts, linear_probe.Settings(**how))
+    augmentation, how = how.pop("augmentation", "none"), linear_probe.Settings(**how)
+    if augmentation == "none" or not np.isfinite(features.train).all():
+        scores = linear_probe.evaluate(*features.parts, how)
+    else:
+        batches, device = features.augmented(augmentation, how.batch_size), features.device
+        test, answers = linear_probe.paired(features.test, features.test_labels, "test", device)
+        classes = int(max(features.train_labels.max(), features.test_labels.max())) + 1
+        weights, biases = linear_probe.fit(batches, test.shape[1], classes, how, device)
+        scores = linear_probe.accuracies(linear_probe.logits(test, weights, biases), answers)
     return [["linear", "test", metric, value] for metric, value in scores.items()]
 
 

@@ -31,9 +31,10 @@ class Scores:
 def score(name: str, rows: dict[str, list]) -> float:
     """One score of one run, in percent, rounded to two decimals as the papers' programs print it.
 
-    name: kind/task. sts: Spearman x 100 ("all" setting of STS12-16, test split elsewhere); transfer,
-    transfer_dev: accuracy on test and dev; of images linear, knn, knn_plain and finetune_10 to _100 (`.._selection`:
-    on the part of the training images that chooses), and collapse, whose numbers are no percentages. Avg is the mean of the rounded scores of the seven tasks, rounded.
+    name: kind/task. sts: Spearman x 100 ("all" setting of STS12-16, test split elsewhere); transfer, transfer_dev:
+    accuracy on test and dev. Avg is the mean of the rounded scores of the seven tasks, rounded. Of images: linear, knn,
+    knn_plain, finetune_10 to finetune_100 (with _selection: on the part of the training images that chooses), and
+    collapse, whose numbers are no percentages and keep six digits.
     rows: {"sts": [[task, split, metric, value], ...], "transfer": [...]}. A score without its row is a KeyError.
     """
     kind, _, task = name.partition("/")
@@ -111,7 +112,9 @@ def of_sweep(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
     absent = [run for run in chosen if run not in complete]
     notes, fill = [], ""
     if absent:
-        notes.append(f"sweep not finished, {len(complete)} of {len(chosen)} runs: {absence(catalogue, cell, absent, records)}")
+        notes.append(
+            f"sweep not finished, {len(complete)} of {len(chosen)} runs: {absence(catalogue, cell, absent, records)}"
+        )
         if all(catalogue.asks_for(run) for run in cell.runs):
             fill = command(cell.runs[0].scale, f"{cell.paper}_{cell.table}")
     if not common:

@@ -88,10 +88,12 @@ def fit(
     """Train, and leave the best checkpoint in ``state/best-<step>`` and the probes in ``state/probes.json``.
 
     settings: learning_rate, weight_decay, clip (gradient norm; None: any), precision, evaluate_every, and
-    checkpoint_every to keep the checkpoints ``state/checkpoints/step-<step>`` as well; optimiser, momentum, schedule
-    and warmup (steps) are AdamW, whose learning rate falls linearly to 0, unless they are given. State (weights, optimiser, RNGs, step, best score, probes) is saved in ``state`` with every new
-    best checkpoint, else once a minute; if it is there, training goes on from it and ends, on a CPU, in the same
-    weights to the bit. Raises Diverged with the step and the cause, and Interrupted once ``stop`` was requested and
+    checkpoint_every to keep the checkpoints ``state/checkpoints/step-<step>`` as well. optimiser, momentum, schedule
+    and warmup (in steps) are those of ``optimisers``; left out, AdamW and a learning rate that falls linearly to 0.
+    State (weights, optimiser, RNGs, step, best score, probes) is saved in ``state`` with every new best checkpoint
+    (where the last one counts: by the clock alone), else once a minute; if it is there, training goes on from it and
+    ends, on a CPU, in the same weights to the bit. Raises Diverged with the step and the cause, but where the last
+    checkpoint counts, ends there and says `diverged` in the result; raises Interrupted once ``stop`` was requested and
     the state is saved.
 
     Where torchrun or accelerate started several processes, each computes a part of every batch; the objective
