@@ -332,7 +332,7 @@ def embed_images(catalogue: Catalogue, runs: list[Run]) -> None:
 
     from clrepro.data import images
     from clrepro.evaluation.image_features import embed as embed_split
-    from clrepro.evaluation.image_features import test_recipe
+    from clrepro.evaluation.image_features import recipe_of_tests
     from clrepro.models.image import load
     from clrepro.training.loop import choose_device
 
@@ -340,7 +340,7 @@ def embed_images(catalogue: Catalogue, runs: list[Run]) -> None:
     device = choose_device(catalogue.config.device)
     for number, run in enumerate(runs, 1):
         encoder = load(checked_model(run))
-        recipe = test_recipe(run.recipe.augmentation, run.backbone.encoder)
+        recipe = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
         say(f"[{number}/{len(runs)}] {run.folder}")
         features = {
             split: embed_split(encoder, images.load(run.backbone.folder / split), recipe, device)
@@ -359,7 +359,7 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
 
     from clrepro.data import images
     from clrepro.data.augment import Recipe
-    from clrepro.evaluation.image_features import augmented, test_recipe
+    from clrepro.evaluation.image_features import augmented, recipe_of_tests
     from clrepro.evaluation.image_probes import Features, rows
     from clrepro.models.image import load
     from clrepro.training.loop import choose_device
@@ -373,7 +373,7 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
             vectors = {split: stored[split] for split in images.SPLITS}
         sets = {split: images.load(run.backbone.folder / split) for split in images.SPLITS}
         labels = {split: part.labels for split, part in sets.items()}
-        shown = test_recipe(run.recipe.augmentation, run.backbone.encoder)
+        shown = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
         device = choose_device(catalogue.config.device) if run.augments_probes else torch.device("cpu")
 
         def batches(name: str, size: int, run=run, train=sets["train"], shown=shown, device=device):

@@ -133,15 +133,21 @@ class Catalogue:
         kind = papers.kind(spec)
         if kind in tables.PRINTED:
             return Table(paper, name, kind, tables.printed(paper, name, spec))
-        modality = papers.modality_of_table(paper, name)
-        own = [row for row, part in self.config.rows.items() if self._modality_of_row(part.recipe) == modality]
-        layout = tables.layout(paper, name, own)
+        layout = tables.layout(paper, name, self._own_rows(paper, name))
         return Table(paper, name, kind, tuple(self._cell(paper, name, *rest) for rest in layout))
 
-    @staticmethod
-    def _modality_of_row(recipe: str) -> str:
-        paper, _, name = recipe.rpartition(".")
-        return papers.modality({"recipe": name}, paper) if paper else "sentence"
+    def _own_rows(self, paper: str, name: str) -> list[str]:
+        """The configuration's rows of a table: of sentences all, of images those with the recipe of the table."""
+
+        def modality(recipe: str) -> str:
+            owner, _, part = recipe.rpartition(".")
+            return papers.modality({"recipe": part}, owner) if owner else "sentence"
+
+        here = papers.recipe_of_table(paper, name)
+        rows = {row: part.recipe for row, part in self.config.rows.items()}
+        if modality(here) == "image":
+            return [row for row, recipe in rows.items() if recipe == here]
+        return [row for row, recipe in rows.items() if modality(recipe) == "sentence"]
 
     def _stated(self, paper: str, name: str, spec: dict) -> tuple[Cell, ...]:
         """The cells of numbers that stand in a figure or in sentences."""

@@ -115,8 +115,8 @@ def modality(definition: dict, owner: str, backbone: str = "") -> str:
 
 
 @cache
-def modality_of_table(paper: str, name: str) -> str:
-    """What the runs of a table train; a table without runs counts with the sentences."""
+def recipe_of_table(paper: str, name: str) -> str:
+    """The recipe, as paper.recipe, of the first run that a table names; empty if it names none."""
     spec = load(paper, "experiments").get("tables", {}).get(name) or {}
     for row, part in (spec.get("rows") or {"": {}}).items():
         for column in spec.get("columns", {}).values() or [{}]:
@@ -124,8 +124,9 @@ def modality_of_table(paper: str, name: str) -> str:
             name_of_run = merged.get("run", "{column}").replace("{row}", row or "{column}")
             if "{column}" not in name_of_run:
                 owner, definition = run_definition(name_of_run, paper)
-                return modality(definition, owner)
-    return "sentence"
+                named = definition.get("recipe") or ""
+                return named if "." in named or not named else f"{owner}.{named}"
+    return ""
 
 
 def recipes(paper: str, name: str, place: str) -> dict[str, dict]:

@@ -40,7 +40,7 @@ def augmented(
     return epoch_of
 
 
-def test_recipe(augmentation: str, encoder: dict) -> Recipe:
+def recipe_of_tests(augmentation: str, encoder: dict) -> Recipe:
     """How images are shown to a trained encoder: as a whole, on the side of its training; ImageNet's by its centre."""
     side = Recipe(augmentation, encoder["side"], encoder["statistics"]).settings.side
     name = "test_centre" if encoder["statistics"] == "imagenet" else "test"

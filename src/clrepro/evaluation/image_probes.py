@@ -66,7 +66,7 @@ def nearest(features: Features, settings: dict[str, dict[str, Any]]) -> list[lis
 
 
 def finetune(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
-    """Heads of several shares of the labels; `selection` is the accuracy on images that neither head nor anchors saw."""
+    """Heads of several shares of the labels; `selection`: the accuracy on images that neither they nor anchors saw."""
     parts = features.train, features.train_labels, features.test, features.test_labels
     train, labels, test, answers = (torch.from_numpy(np.array(part)) for part in parts)
     classes = int(max(labels.max(), answers.max())) + 1

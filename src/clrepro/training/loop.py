@@ -90,8 +90,8 @@ def fit(
     settings: learning_rate, weight_decay, clip (gradient norm; None: any), precision, evaluate_every, and
     checkpoint_every to keep the checkpoints ``state/checkpoints/step-<step>`` as well. optimiser, momentum, schedule
     and warmup (in steps) are those of ``optimisers``; left out, AdamW and a learning rate that falls linearly to 0.
-    State (weights, optimiser, RNGs, step, best score, probes) is saved in ``state`` with every new best checkpoint
-    (where the last one counts: by the clock alone), else once a minute; if it is there, training goes on from it and
+    State (weights, optimiser, RNGs, step, best score, probes) is saved in ``state`` with every new best checkpoint,
+    else once a minute; if it is there, training goes on from it and
     ends, on a CPU, in the same weights to the bit. Raises Diverged with the step and the cause, but where the last
     checkpoint counts, ends there and says `diverged` in the result; raises Interrupted once ``stop`` was requested and
     the state is saved.
@@ -195,7 +195,8 @@ def fit(
                 scores = workload.select(vectors, device_)
                 if progress.step in probed:
                     workload.probe(progress.probes, progress.step, vectors, device_)
-                best = progress.note(scores, schedule.get_last_lr()[0])
+                may_be_best = not workload.keeps_last or progress.step == total
+                best = progress.note(scores, schedule.get_last_lr()[0], may_be_best)
                 score, loss = next(iter(scores.values())), progress.history[-1]["loss"]
                 bar.set_postfix(score=f"{score:.4f}", loss=f"{loss:.4f}")
                 if bar.disable:  # no terminal: a line in the log instead of a moving bar
@@ -203,8 +204,7 @@ def fit(
                     left = (total - progress.step) / speed / 60
                     line = f"    step {progress.step}/{total}: loss {loss:.4f}, score {score:.4f}"
                     print(f"{line}, {speed:.1f} steps/s, {left:.0f} min left", file=sys.stderr, flush=True)
-                last = workload.keeps_last  # every evaluation is the best so far: save by the clock alone
-                if (best and not last) or time.monotonic() - last_save > SAVE_SECONDS:
+                if best or time.monotonic() - last_save > SAVE_SECONDS:
                     progress.save()
                     last_save = time.monotonic()
             if stopping and progress.step < total:
