@@ -144,9 +144,11 @@ def test_a_training_that_diverges_is_a_result_that_counts_nothing(digits, tmp_pa
     lost = [np.full((len(part), 4), np.nan, np.float32) for part in labels]
     features = Features(lost[0], labels[0], lost[1], labels[1])
     settings = {"linear": {"epochs": 1}, "finetune_10": {"share": 0.1, "hidden": [4], "epochs": 1}}
-    assert {row[3] for row in rows("linear.json", features, settings)} == {0}
-    assert {row[3] for row in rows("finetune.json", features, settings)} == {0}
-    assert rows("collapse.json", features, settings) == []
+    kinds = ("linear", "finetune_10", "finetune_10_selection", "collapse")
+    found = {file: rows(f"{file}.json", features, settings, kinds) for file in ("linear", "finetune", "collapse")}
+    assert {row[3] for row in found["linear"]} == {row[3] for row in found["finetune"]} == {0}
+    assert {row[1] for row in found["finetune"]} == {"test", "selection"}
+    assert found["collapse"] == []
     json.dumps(result, allow_nan=False)
 
 
@@ -168,7 +170,7 @@ def test_probes_of_features_have_the_rows_that_scores_take(digits, tmp_path):
     names = ("linear/top1", "knn/top1", "knn_plain/top5", "finetune_10/top1", "finetune_100_selection/top5")
     for name in (*names, "collapse/variance_unit"):
         file = result_file(name)
-        found = rows(file, Features(*parts), settings)
+        found = rows(file, Features(*parts), settings, [name.split("/")[0]])
         assert 0 < score(name, {file.removesuffix(".json"): found}) <= 100
     # the views of a probe that augments are those of the epoch, and the features those of the encoder at rest
     train_set = images.load(digits / "train")
@@ -179,7 +181,8 @@ def test_probes_of_features_have_the_rows_that_scores_take(digits, tmp_path):
     torch.testing.assert_close(features, torch.from_numpy(parts[0][order]), rtol=1e-4, atol=1e-5)
     weights, _ = linear_probe.fit(batches, 64, 10, linear_probe.Settings(epochs=1))
     assert weights.shape == (10, 64)
-    probed = rows("linear.json", Features(*parts, lambda name, size: batches), {"linear": {"augmentation": "linear"}})
+    augmenting = {"linear": {"augmentation": "linear", "epochs": 1}}
+    probed = rows("linear.json", Features(*parts, lambda name, size: batches), augmenting, ["linear"])
     assert probed[0][:3] == ["linear", "test", "top1"]
 
 

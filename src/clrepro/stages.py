@@ -381,8 +381,9 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
             return augmented(load(checked_model(run)), train, recipe, size, device)
 
         features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], batches, device)
+        kinds = catalogue.kinds(run)
         for name in catalogue.results(run):
-            content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation)}
+            content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation, kinds)}
             write_json(run.folder / name, content)
         say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(catalogue.results(run))}")
 

@@ -17,6 +17,7 @@ from clrepro.catalogue.runs import (
     backbone_build,
     corpus_identity,
     image_build,
+    result_file,
     split_settings,
 )
 from clrepro.catalogue.simulations import Simulation
@@ -383,24 +384,28 @@ class Catalogue:
         return run.folder in self._by_folder
 
     def _asked_results(self) -> dict[Run, dict[str, None]]:
-        """The files of results that tables and figures ask of each run."""
+        """The kinds of scores that tables and figures ask of each run."""
         asked: dict[Run, dict[str, None]] = defaultdict(dict)
         cells = [cell for table in self.tables for cell in table.cells]
         # numbers that a figure states come with the runs that something else asks for
         cells += [cell for table in self.stated for cell in table.cells if set(cell.runs) <= set(self.runs)]
         for cell in cells:
             for run in cell.runs:
-                asked[run] |= dict.fromkeys(cell.results)
+                asked[run] |= dict.fromkeys(part.split("/")[0] for part in (cell.score, cell.select) if part)
         for figure in self.figures:
             for run in figure.runs:
-                asked[run] |= dict.fromkeys(figure.tests)
+                asked[run] |= dict.fromkeys(part.split("/")[0] for part in figure.scores)
         return asked
+
+    def kinds(self, run: Run) -> tuple[str, ...]:
+        """The kinds of scores, as linear or finetune_10, that tables and figures ask of an image run."""
+        return tuple(sorted(self._results.get(run, ())))
 
     def results(self, run: Run) -> tuple[str, ...]:
         """The files of results that are made of a run: all of a sentence encoder's, of an image encoder's the asked."""
         if run.modality == "sentence":
             return ("sts.json", "transfer.json")
-        return tuple(sorted(self._results.get(run, ())))
+        return tuple(sorted(set(map(result_file, self.kinds(run)))))
 
     def table_inputs(self, table: Table) -> list[Path]:
         """What a table is made from: records and results."""

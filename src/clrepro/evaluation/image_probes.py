@@ -5,7 +5,7 @@ statistics, which it has none of, have no rows.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,16 +34,29 @@ class Features:
         return self.train, self.train_labels, self.test, self.test_labels
 
 
-def rows(file: str, features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
-    """The rows of one file, such as knn.json; settings: those of the recipe's `evaluation`, by task."""
-    kind = file.removesuffix(".json")
-    found = PROBES[kind](features, {task: part for task, part in settings.items() if task.split("_")[0] == kind})
+def rows(file: str, features: Features, settings: dict[str, dict[str, Any]], kinds: Iterable[str]) -> list[list]:
+    """The rows of one file, such as knn.json.
+
+    settings: those of the recipe's `evaluation`, by task. kinds: the tasks that are asked, a head's accuracy on the
+    part of the training images that chooses as finetune_10_selection.
+    """
+    kind, kinds = file.removesuffix(".json"), set(kinds)
+    wanted = {
+        task: {**part, "splits": [split for split in ("test", "selection") if named(task, split) in kinds]}
+        for task, part in settings.items()
+        if task.split("_")[0] == kind
+    }
+    found = PROBES[kind](features, {task: part for task, part in wanted.items() if part["splits"]})
     return [[*place, round(value, 6)] for *place, value in found if math.isfinite(value)]
+
+
+def named(task: str, split: str) -> str:
+    return task if split == "test" else f"{task}_{split}"
 
 
 def linear(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
     """On stored features, or, where the recipe says so, on features of images that are augmented every epoch anew."""
-    how = dict(settings["linear"])
+    how = {key: value for key, value in settings["linear"].items() if key != "splits"}
     augmentation, how = how.pop("augmentation", "none"), linear_probe.Settings(**how)
     if augmentation == "none" or not np.isfinite(features.train).all():
         scores = linear_probe.evaluate(*features.parts, how)
@@ -59,7 +72,8 @@ def linear(features: Features, settings: dict[str, dict[str, Any]]) -> list[list
 def nearest(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
     """k is at most the number of training images."""
     found = []
-    for task, how in settings.items():
+    for task, part in settings.items():
+        how = {key: value for key, value in part.items() if key != "splits"}
         scores = knn.evaluate(*features.parts, **{**how, "k": min(how["k"], len(features.train))})
         found += [[task, "test", metric, value] for metric, value in scores.items()]
     return found
@@ -74,18 +88,16 @@ def finetune(features: Features, settings: dict[str, dict[str, Any]]) -> list[li
     found = []
     for task, how in settings.items():
         how = dict(how)
-        share = how.pop("share")
+        share, splits = how.pop("share"), how.pop("splits")
         how = fine_tune.Settings(**{**how, "hidden": tuple(how["hidden"])})
-        heads = []
-        for part in dict.fromkeys((share, min(share, SELECTED_SHARE))):
-            rows = torch.from_numpy(fine_tune.label_subset(features.train_labels, part))
-            heads.append(fine_tune.train_head(train[rows], labels[rows], classes, how))
-        for head, split, inputs, wanted in (
-            (heads[0], "test", test, answers),
-            (heads[-1], "selection", train[chosen], labels[chosen]),
-        ):
-            scores = fine_tune.score(head, [(inputs, wanted)])
-            found += [[task, split, metric, value] for metric, value in scores.items()]
+        heads: dict[float, torch.nn.Module] = {}
+        for split in splits:
+            part = share if split == "test" else min(share, SELECTED_SHARE)
+            if part not in heads:
+                rows = torch.from_numpy(fine_tune.label_subset(features.train_labels, part))
+                heads[part] = fine_tune.train_head(train[rows], labels[rows], classes, how)
+            pair = (test, answers) if split == "test" else (train[chosen], labels[chosen])
+            found += [[task, split, metric, value] for metric, value in fine_tune.score(heads[part], [pair]).items()]
     return found
 
 
