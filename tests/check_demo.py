@@ -10,14 +10,15 @@ TRAINED = ["L_cl", "L_a&u", "L_dcl", "L_dcl+", "L_mpt", "L_met", "L_mat"]
 EXPECTED = {
     "nie2023": ["table_1"],
     "li2024": ["table_1", "table_2", "table_3_v1", "table_3", "table_4", "table_5"],
-    "huang2023": ["table_3", "table_B4", "table_B5"],
+    "huang2023": ["table_3", "table_B4", "table_B5", "table_9", "table_B3"],
+    "oar2024": ["table_3", "table_4"],
 }
 
 FIGURES = {
     "nie2023": ["figure_2a", "figure_2b", "figure_4"],
     "li2024": [f"figure_{number}" for number in (2, 3, 4, 10, 11, 12)],
     "huang2023": ["figure_2"],
-    "oar2024": ["table_2"],
+    "oar2024": ["table_2", "figure_2", "figure_4"],
 }
 
 for paper, names in EXPECTED.items():
