@@ -9,9 +9,7 @@ for table in CATALOGUE.tables:
             name:
                 table.target
             input:
-                files(table.runs, "record.json"),
-                files(table.runs, "sts.json"),
-                files(table.runs, "transfer.json"),
+                CATALOGUE.table_inputs(table),
             output:
                 shown(CATALOGUE.table_files(table), f"{table.paper}/{table.name}"),
             params:

@@ -27,6 +27,14 @@ SIMULATION_FILES = [file for simulation in CATALOGUE.simulations for file in sim
 GRID_FILES = [f"results/{CONFIG.scale}/grids/{name.replace('@', '-')}.csv" for name in CATALOGUE.grids]
 
 
+VECTORS = {"sentence": "embeddings.npz", "image": "features.npz"}
+
+
+def stage(name, part):
+    """The stage of a bundle or of a backbone, whose code stands in the fingerprints under its modality."""
+    return name if part.modality == "sentence" else f"{name}_{part.modality}"
+
+
 def files(runs, name):
     return [run.folder / name for run in runs]
 

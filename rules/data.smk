@@ -28,12 +28,12 @@ for build in CATALOGUE.backbones():
         name:
             f"prepare_{build.folder.name.replace('-', '_')}"
         input:
-            [source.record for source in (CATALOGUE.corpus, build.weights) if source],
+            [source.record for source in CATALOGUE.prepared_from(build)],
         output:
             build.records,
         params:
-            weights=build.local_weights,
-            code=fingerprint.of_stage("prepare"),
+            weights=getattr(build, "local_weights", None),
+            code=fingerprint.of_stage(stage("prepare", build)),
         log:
             f"{LOGS}/prepare/{build.folder.name}.log",
         conda:

@@ -1,4 +1,4 @@
-# Every distinct test sentence once per checkpoint; the vectors are temporary, the checkpoints are not.
+# Every distinct test sentence, or every image, once per checkpoint; the vectors are temporary, the checkpoints are not.
 
 for bundle in CATALOGUE.bundles():
 
@@ -7,11 +7,11 @@ for bundle in CATALOGUE.bundles():
             f"embed_{bundle.name}"
         input:
             files(bundle.runs, "record.json"),
-            CATALOGUE.tasks.record,
+            CATALOGUE.train_inputs(bundle),
         output:
-            temp(files(bundle.runs, "embeddings.npz")),
+            temp(files(bundle.runs, VECTORS[bundle.modality])),
         params:
-            code=fingerprint.of_stage("embed"),
+            code=fingerprint.of_stage(stage("embed", bundle)),
         log:
             f"{LOGS}/embed/{bundle.name}.log",
         benchmark:

@@ -1,6 +1,34 @@
-# Probes read stored embeddings: small CPU jobs without torch.
+# Probes read stored embeddings: small CPU jobs.
 
 for bundle in CATALOGUE.bundles():
+    if bundle.modality == "image":
+        if CATALOGUE.result_files(bundle):
+
+            rule:
+                name:
+                    f"probe_{bundle.name}"
+                input:
+                    files(bundle.runs, VECTORS["image"]),
+                    CATALOGUE.train_inputs(bundle),
+                output:
+                    CATALOGUE.result_files(bundle),
+                params:
+                    code=fingerprint.of_stage("probe_image"),
+                    settings=digest([[run.evaluation, CATALOGUE.kinds(run)] for run in bundle.runs]),
+                log:
+                    f"{LOGS}/probe/{bundle.name}.log",
+                benchmark:
+                    f"{BENCHMARKS}/probe/{bundle.name}.tsv"
+                conda:
+                    "../envs/torch.yaml"
+                resources:
+                    mem_mb=8000,
+                    runtime=240,
+                    gpu=JOBS.gpus if any(run.augments_probes for run in bundle.runs) else 0,
+                script:
+                    "../scripts/probe_images.py"
+
+        continue
 
     rule:
         name:

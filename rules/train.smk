@@ -6,12 +6,11 @@ for bundle in CATALOGUE.bundles():
         name:
             f"train_{bundle.name}"
         input:
-            sorted({record for run in bundle.runs for record in run.backbone.records}),
-            CATALOGUE.tasks.record,
+            CATALOGUE.train_inputs(bundle),
         output:
             records=files(bundle.runs, "record.json"),
             # an untrained encoder has no steps to probe, but may have held-out sentences to measure
-            probes=files([run for run in bundle.runs if run.objective or run.recipe.held_out], "probes.json"),
+            probes=files(bundle.probed, "probes.json"),
         params:
             code=sorted({CATALOGUE.training_code(run) for run in bundle.runs}),
         log:

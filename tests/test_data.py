@@ -200,7 +200,7 @@ def test_every_source_is_complete():
         assert entry.licence, name
         assert entry.revision, name
         assert entry.kind == "generated" or entry.mirror, name
-        assert entry.url or entry.sha256 or entry.kind == "generated", name
+        assert entry.url or entry.sha256 or entry.kind in ("generated", "folder"), name
         assert entry.sha256 is None or len(entry.sha256) == 64, name
 
 

@@ -458,7 +458,7 @@ def test_fractions_of_a_paper_are_set_beside_fractions_of_ours(monkeypatch):
 
     catalogue = Catalogue(configuration.load("demo"))
     monkeypatch.setattr(cells, "scores", lambda *_: Scores({1: 68.0, 2: 69.0}))
-    monkeypatch.setattr(Catalogue, "is_papers_own", True)
+    monkeypatch.setattr(Catalogue, "is_papers_own_image", True)
     table = next(table for table in catalogue.tables if (table.paper, table.name) == ("oar2024", "table_3"))
     row = cells.of_table(catalogue, table).set_index(["row", "column"]).loc[("OAR-InfoNCE", "10%")]
     assert (row["ours"], row["published"], row["difference"]) == (0.685, 0.6856, -0.0006)

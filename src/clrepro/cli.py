@@ -223,6 +223,17 @@ def train(
         stages.wait_for([catalogue.tasks.record, *(file for build in builds for file in build.records)])
     stages.train(catalogue, runs)
     if evaluate and stages.is_first_process():
+        of_images = [run for run in runs if run.modality == "image"]
+        runs = [run for run in runs if run.modality == "sentence"]
+        if of_images:
+            stages.embed(catalogue, of_images)
+            stages.probe_images(catalogue, of_images)
+        for run in of_images:
+            (run.folder / "features.npz").unlink()
+            files = ", ".join(catalogue.results(run)) or "no probe is asked of it"
+            print(f"{run.backbone.key} {run.group} seed {run.seed}: {files} ({run.folder})")
+        if not runs:
+            return
         stages.embed(catalogue, runs)
         stages.sts(catalogue, runs)
         stages.transfer(catalogue, runs)

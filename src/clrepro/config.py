@@ -97,6 +97,45 @@ class Sentence(Model):
     training: TrainingOverrides = TrainingOverrides()
 
 
+class ImageBackbone(Model):
+    """An image encoder, trained from random weights on one image set."""
+
+    data: str = Field(description="source of an image set")
+    architecture: Literal["resnet18", "resnet50", "conv3"] = Field(
+        description="torchvision's ResNets without their last layer; conv3: three small convolutions"
+    )
+    stem: Literal["cifar", "imagenet"] | None = Field(
+        None, description="a ResNet's beginning: 3 × 3 without pooling, or 7 × 7 with it; conv3 has no choice"
+    )
+    side: PositiveInt | None = Field(None, description="pixels that views are resized to; null: the augmentation's")
+    classes: Literal["imagenet100"] | None = Field(None, description="only these classes of the image set; null: all")
+
+
+class ImageTrainingOverrides(Model):
+    """What a scale changes in the papers' settings of image encoders; null keeps the paper's value."""
+
+    epochs: PositiveFloat | None = Field(None, description="passes over the training images, may be a fraction")
+    batch_divisor: PositiveInt = Field(1, description="batch sizes are divided by it, to no less than 2")
+    batch_sizes: list[PositiveInt] | None = Field(
+        None, description="only runs with these of the papers' batch sizes; the cells of others are holes"
+    )
+    learning_rates: list[PositiveFloat] | None = Field(
+        None, description="of a paper's sweep over learning rates, only these values"
+    )
+    augmentation: str | None = Field(None, description="instead of the papers': a recipe of data/image_recipes.py")
+    probe_epochs: PositiveInt | None = Field(None, description="of linear probes and of the heads of fine-tuning")
+    precision: Precision | None = None
+
+
+class Image(Model):
+    """Image encoders: data, backbones and training."""
+
+    backbones: dict[str, ImageBackbone | None] = Field(
+        {}, description="which encoder fills which tables; what is null or not there leaves their cells out"
+    )
+    training: ImageTrainingOverrides = ImageTrainingOverrides()
+
+
 class SimulationOverrides(Model):
     """How far a scale thins the figures that need no trained encoder; null keeps the papers' counts.
 
@@ -178,6 +217,7 @@ class Config(Model):
     )
     rows: dict[str, Row] = Field({}, description="rows of your own, by name")
     sentence: Sentence
+    image: Image = Image()
     simulation: SimulationOverrides = SimulationOverrides()
     ledger: Ledger = Ledger()
     jobs: Jobs = Jobs()
@@ -186,6 +226,7 @@ class Config(Model):
 
 SECTIONS = (
     Sentence,
+    Image,
     SimulationOverrides,
     Row,
     Ledger,
@@ -194,6 +235,8 @@ SECTIONS = (
     TrainingOverrides,
     ScratchBackbone,
     PretrainedBackbone,
+    ImageTrainingOverrides,
+    ImageBackbone,
 )
 
 
@@ -213,8 +256,8 @@ def _fields_at(location: tuple) -> list[str]:
                     if len(remaining) < 2 or remaining[1] != nested.model_fields["kind"].default:
                         continue
                     remaining = remaining[2:]
-                elif nested is Row:
-                    remaining = remaining[1:]  # the row's name
+                elif nested in (Row, ImageBackbone):
+                    remaining = remaining[1:]  # its name
                 visit(nested, remaining)
 
     visit(Config, location)

@@ -23,6 +23,10 @@ STAGES = {
     "train": ["clrepro.training.sentence", "clrepro.objectives._objective"],
     "embed": ["clrepro.evaluation.embed", "clrepro.data.senteval"],
     "sts": ["clrepro.evaluation.sts"],
+    "prepare_image": ["clrepro.data.images"],
+    "train_image": ["clrepro.training.image", "clrepro.objectives._objective"],
+    "embed_image": ["clrepro.evaluation.image_features", "clrepro.models.image"],
+    "probe_image": ["clrepro.evaluation.image_probes"],
     "transfer": ["clrepro.evaluation.transfer"],
     "table": ["clrepro.ledger.cells", "clrepro.report.tables"],
     "figure": ["clrepro.report.figures"],
@@ -31,7 +35,15 @@ STAGES = {
     "theory": ["clrepro.theory", "clrepro.report.theory", "clrepro.objectives._objective"],
 }
 # functions of clrepro.stages that decide a result themselves; training's is only a caller
-FUNCTIONS = {"prepare": ["prepare"], "embed": ["embed"], "sts": ["sts", "probe"], "transfer": ["transfer", "probe"]}
+FUNCTIONS = {
+    "prepare": ["prepare"],
+    "embed": ["embed"],
+    "sts": ["sts", "probe"],
+    "transfer": ["transfer", "probe"],
+    "prepare_image": ["prepare_images"],
+    "embed_image": ["embed_images"],
+    "probe_image": ["probe_images"],
+}
 REGISTRY = "clrepro.objectives"
 # left out: a new name in the registry, another error text or another folder must not retrain anything
 PLUMBING = {REGISTRY, "clrepro", "clrepro.errors", "clrepro.paths"}

@@ -16,7 +16,7 @@ import numpy as np
 
 from clrepro import provenance
 from clrepro.catalogue import Catalogue, Run
-from clrepro.catalogue.runs import BackboneBuild, digest
+from clrepro.catalogue.runs import BackboneBuild, ImageBuild, digest
 from clrepro.data import corpus
 from clrepro.data import fetch as fetching
 from clrepro.data.senteval import distinct_sentences
@@ -43,8 +43,10 @@ def fetch(catalogue: Catalogue, source: Source) -> None:
         fetching.fetch(source, catalogue.config.mirror)
 
 
-def prepare(catalogue: Catalogue, build: BackboneBuild) -> None:
-    """Tokenise the training corpus for a backbone and make the backbone itself ready."""
+def prepare(catalogue: Catalogue, build: BackboneBuild | ImageBuild) -> None:
+    """Tokenise the training corpus for a backbone and make the backbone itself ready; or an image set."""
+    if isinstance(build, ImageBuild):
+        return prepare_images(build)
     import torch
 
     from clrepro.models import backbone
@@ -63,6 +65,24 @@ def prepare(catalogue: Catalogue, build: BackboneBuild) -> None:
         corpus.tokenise(sentences, backbone.load_tokenizer(path), build.max_length, build.folder)
     write_json(build.folder / "backbone.json", backbone.describe(path))
     say(f"{build.key}: ready in {build.folder}, {len(sentences):,} sentences tokenised")
+
+
+def prepare_images(build: ImageBuild) -> None:
+    """Decode an image set into arrays, or index it."""
+    from clrepro.data import image_files, images
+
+    about, raw = build.source.images, read_json(build.source.record)
+    subset: dict = {}
+    if about["kind"] == "image-folder":
+        counts = {split: about[split] for split in images.SPLITS}
+        subset = {"side": about["side"], "counts": counts}
+        if build.spec["classes"]:
+            subset = {"side": about["side"], "class_ids": image_files.imagenet100()}
+    path = None if build.source.kind == "generated" else Path(raw["path"])
+    record = images.prepare(path, about["kind"], build.folder, **subset)
+    write_json(build.folder / "record.json", {**record, "sha256": digest(record)})
+    counts = ", ".join(f"{part['examples']:,} {split}" for split, part in record["splits"].items())
+    say(f"{build.source.name}: ready in {build.folder}, {counts} images")
 
 
 def train(catalogue: Catalogue, runs: list[Run]) -> None:
@@ -109,7 +129,9 @@ def wait_for(files: Iterable[Path]) -> None:
 
 
 def inputs_digest(catalogue: Catalogue, run: Run) -> str:
-    """What a training read, by content: the backbone's weights, the tokens, the evaluation sets."""
+    """What a training read, by content: the backbone's weights, the tokens, the evaluation sets; or the images."""
+    if run.modality == "image":
+        return read_json(run.backbone.records[0])["sha256"]
     tokens, backbone = map(read_json, run.backbone.records)
     return digest([tokens["sha256"], backbone["sha256"], read_json(catalogue.tasks.record)["sha256"]])
 
@@ -161,15 +183,27 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
     """One training; leaves the best checkpoint in state/best-<step> and returns the record, in the first process."""
     from clrepro.objectives import make
     from clrepro.training.progress import best_folder, checkpoint_folder
-    from clrepro.training.sentence import train_encoder
 
+    if run.modality == "image":
+        from clrepro.training.image import train_encoder
+
+        read = {
+            "data": run.backbone.folder,
+            "encoder": run.backbone.encoder,
+            "device": catalogue.config.device,
+            "anchored": run.objective == "oar",
+        }
+    else:
+        from clrepro.training.sentence import train_encoder
+
+        read = inputs(catalogue, run)
     objective = make(run.objective, run.variant, **run.params)
     started, energy = time.perf_counter(), provenance.Energy()
     result = train_encoder(
         objective,
         run.recipe.model_dump(),
         run.seed,
-        **inputs(catalogue, run),
+        **read,
         state=state,
         stop=stop,
         title=f"{run.backbone.key} {objective}",
@@ -177,7 +211,11 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
     if result is None:
         return None
     seconds = time.perf_counter() - started
-    best = f"best STS-B dev {result['best_score']:.4f} at step {result['best_step']} of {result['steps']}"
+    if run.modality == "image":
+        del result["best_score"]  # nothing was selected: the last checkpoint is the result
+        best = result["diverged"]["cause"] if "diverged" in result else f"{result['steps']} steps"
+    else:
+        best = f"best STS-B dev {result['best_score']:.4f} at step {result['best_step']} of {result['steps']}"
     say(f"    {best}, {seconds:.1f} s")
     return {
         "identity": run.identity,
@@ -200,7 +238,7 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
 
 def kept_steps(run: Run, steps: int) -> list[int]:
     """The steps whose checkpoints are kept besides the best one."""
-    every = run.recipe.checkpoint_every
+    every = run.recipe.checkpoint_every if run.modality == "sentence" else None
     return list(range(every, steps + 1, every)) if every else []
 
 
@@ -262,6 +300,8 @@ def link(source: str | Path, target: str | Path) -> str:
 
 def embed(catalogue: Catalogue, runs: list[Run]) -> None:
     """Embed every distinct test sentence once per checkpoint; (n, D) float32, with the sentences' digest."""
+    if runs[0].modality == "image":
+        return embed_images(catalogue, runs)
     import torch
     from transformers import AutoTokenizer
 
@@ -284,6 +324,68 @@ def embed(catalogue: Catalogue, runs: list[Run]) -> None:
         if not np.isfinite(vectors).all():
             raise UserError(f"{run.folder}: the embeddings are not finite; the checkpoint is broken")
         np.savez(run.folder / "embeddings.npz", vectors=vectors, sentences=digest(sentences))
+
+
+def embed_images(catalogue: Catalogue, runs: list[Run]) -> None:
+    """Features of both splits once per checkpoint, (n, D) float32; not a number after a training that diverged."""
+    import torch
+
+    from clrepro.data import images
+    from clrepro.evaluation.image_features import embed as embed_split
+    from clrepro.evaluation.image_features import recipe_of_tests
+    from clrepro.models.image import load
+    from clrepro.training.loop import choose_device
+
+    torch.set_num_threads(catalogue.config.jobs.threads)
+    device = choose_device(catalogue.config.device)
+    for number, run in enumerate(runs, 1):
+        encoder = load(checked_model(run))
+        recipe = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
+        say(f"[{number}/{len(runs)}] {run.folder}")
+        features = {
+            split: embed_split(encoder, images.load(run.backbone.folder / split), recipe, device)
+            for split in images.SPLITS
+        }
+        if "diverged" in read_json(run.record):
+            features = {split: np.full_like(part, np.nan) for split, part in features.items()}
+        elif not all(np.isfinite(part).all() for part in features.values()):
+            raise UserError(f"{run.folder}: the features are not finite; the checkpoint is broken")
+        np.savez(run.folder / "features.npz", images=inputs_digest(catalogue, run), **features)
+
+
+def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
+    """Probe stored features, as far as tables and figures ask, and write rows [task, split, metric, value]."""
+    import torch
+
+    from clrepro.data import images
+    from clrepro.data.augment import Recipe
+    from clrepro.evaluation.image_features import augmented, recipe_of_tests
+    from clrepro.evaluation.image_probes import Features, rows
+    from clrepro.models.image import load
+    from clrepro.training.loop import choose_device
+
+    torch.set_num_threads(1)
+    for number, run in enumerate(runs, 1):
+        file = run.folder / "features.npz"
+        with np.load(file) as stored:
+            if stored["images"] != inputs_digest(catalogue, run):
+                raise UserError(f"{file} holds features of other images than today's; delete it and embed again")
+            vectors = {split: stored[split] for split in images.SPLITS}
+        sets = {split: images.load(run.backbone.folder / split) for split in images.SPLITS}
+        labels = {split: part.labels for split, part in sets.items()}
+        shown = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
+        device = choose_device(catalogue.config.device) if run.augments_probes else torch.device("cpu")
+
+        def batches(name: str, size: int, run=run, train=sets["train"], shown=shown, device=device):
+            recipe = Recipe(name, shown.output_side(*train.images.shape[2:]), shown.statistics)
+            return augmented(load(checked_model(run)), train, recipe, size, device)
+
+        features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], batches, device)
+        kinds = catalogue.kinds(run)
+        for name in catalogue.results(run):
+            content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation, kinds)}
+            write_json(run.folder / name, content)
+        say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(catalogue.results(run))}")
 
 
 def checked_model(run: Run) -> Path:

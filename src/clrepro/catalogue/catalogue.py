@@ -1,6 +1,7 @@
 """From papers and configuration to runs, tables, cells and bundles of jobs."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -8,11 +9,22 @@ from pathlib import Path
 
 from clrepro.catalogue import figures, papers, simulations, tables
 from clrepro.catalogue.figures import Figure
-from clrepro.catalogue.runs import BackboneBuild, Run, backbone_build, corpus_identity, split_settings
+from clrepro.catalogue.runs import (
+    BackboneBuild,
+    ImageBuild,
+    ImageRecipe,
+    Run,
+    backbone_build,
+    corpus_identity,
+    image_build,
+    result_file,
+    split_settings,
+)
 from clrepro.catalogue.simulations import Simulation
 from clrepro.catalogue.tables import Cell, Table
 from clrepro.config import Config
 from clrepro.config import load as load_config
+from clrepro.data.image_recipes import RECIPES as AUGMENTATIONS
 from clrepro.data.sources import Source, source
 from clrepro.errors import UserError, unknown
 from clrepro.objectives import NAMES, resolve
@@ -21,10 +33,27 @@ from clrepro.paths import RESULTS, read_json
 
 @dataclass(frozen=True)
 class Bundle:
-    """Runs that share a job in every stage."""
+    """Runs of one modality that share a job in every stage."""
 
     name: str
     runs: tuple[Run, ...]
+
+    @property
+    def modality(self) -> str:
+        return self.runs[0].modality
+
+    @property
+    def probed(self) -> tuple[Run, ...]:
+        """Those beside which statistics are recorded."""
+        return tuple(run for run in self.runs if run.has_probes)
+
+
+def resolved(objective: str, definition: dict, params: dict, place: str) -> tuple[str, dict]:
+    """The variant and all parameters of a run's objective."""
+    try:
+        return resolve(objective, definition.get("variant"), **params)
+    except UserError as failure:
+        raise UserError(f"{place}: {failure}") from None
 
 
 class Catalogue:
@@ -42,7 +71,7 @@ class Catalogue:
         )
         self.tables = tuple(table for table in self.every_table if self._is_asked(table.paper, table.name))
         self.stated = tuple(
-            Table(paper, name, papers.kind(spec), tables.stated(paper, name, spec, self._not_run(paper, name)))
+            Table(paper, name, papers.kind(spec), self._stated(paper, name, spec))
             for paper in config.papers
             for name, spec in papers.stated_tables(paper).items()
         )
@@ -60,6 +89,7 @@ class Catalogue:
         wanted += [run for runs in self.grids.values() for run in runs]
         self.runs: tuple[Run, ...] = tuple(dict.fromkeys(wanted))
         self._by_folder = {run.folder: run for run in self.runs}
+        self._results = self._asked_results()
         self._check_accepted()
 
     def _check_names(self) -> None:
@@ -75,15 +105,14 @@ class Catalogue:
                     f"{', '.join(self.config.papers)}"
                 )
             raise unknown("table", name, known, "tables")
-        backbones = {
-            backbone
-            for paper in papers.paper_keys()
-            for run in papers.load(paper, "experiments").get("runs", {}).values()
-            for backbone in run["backbones"]
-        }
-        for name in self.config.sentence.backbones:
-            if name not in backbones:
-                raise unknown("backbone", name, backbones, "sentence.backbones")
+        backbones: dict[str, set[str]] = {"sentence": set(), "image": set()}
+        for paper in papers.paper_keys():
+            for run in papers.load(paper, "experiments").get("runs", {}).values():
+                backbones[papers.modality(run, paper)] |= set(run["backbones"])
+        for modality, known in backbones.items():
+            for name in getattr(self.config, modality).backbones:
+                if name not in known:
+                    raise unknown("backbone", name, known, f"{modality}.backbones")
 
     def _check_accepted(self) -> None:
         for name in self.config.accept_stale:
@@ -107,33 +136,102 @@ class Catalogue:
         kind = papers.kind(spec)
         if kind in tables.PRINTED:
             return Table(paper, name, kind, tables.printed(paper, name, spec))
-        layout = tables.layout(paper, name, self.config.rows)
+        layout = tables.layout(paper, name, self._own_rows(paper, name))
         return Table(paper, name, kind, tuple(self._cell(paper, name, *rest) for rest in layout))
+
+    def _own_rows(self, paper: str, name: str) -> list[str]:
+        """The configuration's rows of a table: of sentences all, of images those with the recipe of the table."""
+
+        def modality(recipe: str) -> str:
+            owner, _, part = recipe.rpartition(".")
+            return papers.modality({"recipe": part}, owner) if owner else "sentence"
+
+        here = papers.recipe_of_table(paper, name)
+        rows = {row: part.recipe for row, part in self.config.rows.items()}
+        if modality(here) == "image":
+            return [row for row, recipe in rows.items() if recipe == here]
+        return [row for row, recipe in rows.items() if modality(recipe) == "sentence"]
+
+    def _stated(self, paper: str, name: str, spec: dict) -> tuple[Cell, ...]:
+        """The cells of numbers that stand in a figure or in sentences."""
+        if papers.kind(spec) == "text":
+            return tables.of_text(paper, name, spec)
+        return tuple(self._cell(paper, name, *rest) for rest in tables.of_figure(paper, name, spec))
 
     def _cell(self, paper: str, table: str, row: str, column: str, metric: str, spec: dict | None) -> Cell:
         place = (paper, table, row, column, metric)
         if spec is None:
             return Cell(*place, None, hole=self._not_run(paper, table))
+        if spec.get("quoted"):
+            return Cell(*place, None, hole="quoted by the paper from another one, so there is no run of it")
+        if spec.get("difference"):
+            sides = tuple(((table, *where, "value"),) for where in spec["difference"])
+            return Cell(*place, "difference", differences=(sides,))
         backbone, score = spec["backbone"], spec["score"]
-        elsewhere = {key: spec.get(key) for key in ("published_row", "published_metric")}
+        elsewhere = {key: spec.get(key) for key in ("published_row", "published_column", "published_metric")}
+        elsewhere["percent"] = spec.get("percent", True)
         if spec.get("hole"):
             return Cell(*place, score, hole=spec["hole"], **elsewhere)
-        if self.config.sentence.backbones.get(backbone) is None:
-            why = f"this configuration has no `sentence.backbones.{backbone}`"
-            return Cell(*place, score, hole=why, **elsewhere)
+        changes = spec.get("settings", {})
         if "own" in spec:
-            runs = self._own_runs(spec["own"], backbone)
+            definition, owner = self._own_definition(spec["own"], backbone)
+            where = f"rows.{spec['own']}"
+            elsewhere["own"] = True
+        else:
+            owner, definition = papers.run_definition(spec["run"], paper)
+            where = f"papers/{owner}/experiments.yaml, {spec['run']}"
+        why = self.lacks(definition, owner, backbone, changes)
+        if not why and "own" in spec and not papers.recipe_covers(owner, definition["recipe"], backbone):
             why = f"the recipe {self.config.rows[spec['own']].recipe} has no settings for {backbone}"
-            return Cell(*place, score, runs, hole="" if runs else why, own=True, **elsewhere)
-        owner, definition = papers.run_definition(spec["run"], paper)
-        where = f"papers/{owner}/experiments.yaml, {spec['run']}"
+        if why:
+            return Cell(*place, score, hole=why, **elsewhere)
         try:
-            runs = self.define_runs(definition, owner, backbone, where)
+            if "sweep" not in spec:
+                return Cell(*place, score, self.define_runs(definition, owner, backbone, where, changes), **elsewhere)
+            ((swept, values),) = spec["sweep"].items()
+            points = tuple(
+                (value, self.define_runs(definition, owner, backbone, where, {**changes, swept: value}))
+                for value in self.sweep(swept, values)
+            )
         except UserError as failure:
-            if self._is_asked(paper, table):
+            if self._is_asked(paper, table) or "own" in spec:
                 raise
             return Cell(*place, score, hole=str(failure), **elsewhere)  # nobody asked for it: no reason to stop
-        return Cell(*place, score, runs, **elsewhere)
+        if not points:
+            return Cell(
+                *place, score, hole=f"`image.training.learning_rates` has no value of this {swept}", **elsewhere
+            )
+        runs = tuple(run for _, part in points for run in part)
+        return Cell(*place, score, runs, select=spec["select"], points=points, **elsewhere)
+
+    def sweep(self, name: str, values: list) -> list:
+        """The values of a sweep that this configuration trains."""
+        kept = self.config.image.training.learning_rates if name == "learning_rate" else None
+        return [value for value in values if kept is None or value in kept]
+
+    def sweep_of(self, spec: dict):
+        """Which values of a figure's sweeps this configuration trains: of image encoders, not all learning rates."""
+        images = any(name in self.config.image.backbones for name in spec.get("backbones") or ())
+        return self.sweep if images else lambda name, values: values
+
+    def lacks(self, definition: dict, owner: str, backbone: str, changes: dict | None = None) -> str:
+        """Why this configuration does not train a run, as far as backbones and batch sizes go; empty if it does."""
+        modality = papers.modality(definition, owner)
+        spec = getattr(self.config, modality).backbones.get(backbone)
+        if spec is None:
+            return f"this configuration has no `{modality}.backbones.{backbone}`"
+        if modality == "sentence":
+            return ""
+        build = image_build(self.config, backbone)
+        if not build.source.is_reachable(self.config.mirror):
+            return f"image set {build.source.name} has no url: put it into <mirror>/{build.source.mirror}"
+        if backbone not in definition["backbones"]:
+            return ""
+        settings = {**papers.settings(definition, owner, backbone), **(changes or {})}
+        sizes = self.config.image.training.batch_sizes
+        if sizes is not None and settings["batch_size"] not in sizes:
+            return f"`image.training.batch_sizes` leaves {settings['batch_size']} out"
+        return ""
 
     @cached_property
     def cells(self) -> dict[tuple[str, ...], Cell]:
@@ -147,15 +245,13 @@ class Catalogue:
         ]
         return {(cell.paper, cell.table, cell.row, cell.column, cell.metric): cell for cell in parts}
 
-    def _own_runs(self, name: str, backbone: str) -> tuple[Run, ...]:
+    def _own_definition(self, name: str, backbone: str) -> tuple[dict, str]:
+        """A row of the configuration as a run on a backbone, and the paper whose recipe it takes."""
         row = self.config.rows[name]
         paper, _, recipe = row.recipe.rpartition(".")
         if not paper:
             raise UserError(f"rows.{name}: write the recipe '{recipe}' with its paper, as li2024.simcse")
-        definition = {**row.model_dump(), "recipe": recipe, "backbones": {backbone: {}}}
-        if not papers.recipe_covers(paper, recipe, backbone):
-            return ()
-        return self.define_runs(definition, paper, backbone, f"rows.{name}")
+        return {**row.model_dump(), "recipe": recipe, "backbones": {backbone: {}}}, paper
 
     @cached_property
     def baselines(self) -> dict[tuple[str, ...], Cell]:
@@ -173,6 +269,8 @@ class Catalogue:
     def define_runs(
         self, definition: dict, owner: str, backbone: str, place: str, changes: dict | None = None
     ) -> tuple[Run, ...]:
+        if papers.modality(definition, owner) == "image":
+            return self._image_runs(definition, owner, backbone, place, changes)
         objective = definition.get("objective")
         overrides = self.config.sentence.training.model_dump(exclude_none=True)
         if not objective:  # what a scale changes in training does not touch an untrained encoder, but for
@@ -180,12 +278,7 @@ class Catalogue:
             overrides = {key: value for key, value in overrides.items() if key in kept}
         merged = {**papers.settings(definition, owner, backbone), **overrides, **(changes or {})}
         how, params = split_settings(merged, objective, place)
-        variant = None
-        if objective:
-            try:
-                variant, params = resolve(objective, definition.get("variant"), **params)
-            except UserError as failure:
-                raise UserError(f"{place}: {failure}") from None
+        variant, params = resolved(objective, definition, params, place) if objective else (None, params)
         data = {"corpus": corpus_identity(self.config), "tasks": self.tasks.identity}
         build = backbone_build(self.config, backbone, how.max_length)
         lines = self.config.sentence.corpus_lines or self.corpus.sentences
@@ -198,6 +291,35 @@ class Catalogue:
         return tuple(
             Run(self.config.scale, "sentence", build, objective, variant, params, how, data, seed)
             for seed in (self.config.seeds if objective else [0])
+        )
+
+    def _image_runs(
+        self, definition: dict, owner: str, backbone: str, place: str, changes: dict | None
+    ) -> tuple[Run, ...]:
+        objective, scale = definition["objective"], self.config.image.training
+        merged = {**papers.settings(definition, owner, backbone), **(changes or {})}
+        merged["batch_size"] = max(2, merged["batch_size"] // scale.batch_divisor)
+        for name in ("epochs", "augmentation", "precision"):
+            if getattr(scale, name) is not None:
+                merged[name] = getattr(scale, name)
+        evaluation = {kind: dict(part) for kind, part in merged.pop("evaluation", {}).items()}
+        for part in evaluation.values():
+            if scale.probe_epochs is not None and "epochs" in part:
+                part["epochs"] = scale.probe_epochs
+        how, params = split_settings(merged, objective, place, ImageRecipe)
+        if how.augmentation not in AUGMENTATIONS:
+            raise unknown("augmentation", how.augmentation, AUGMENTATIONS, place)
+        variant, params = resolved(objective, definition, params, place)
+        build = image_build(self.config, backbone)
+        images = build.source.images["train"] if build.spec["classes"] is None else None
+        if images is not None and how.batch_size > images:
+            raise UserError(
+                f"{place}: batch_size {how.batch_size} is larger than the {images:,} training images of "
+                f"{build.source.name}; raise `image.training.batch_divisor`"
+            )
+        return tuple(
+            Run(self.config.scale, "image", build, objective, variant, params, how, build.data, seed, evaluation)
+            for seed in self.config.seeds
         )
 
     # grid searches: opt-in, selected on STS-B dev
@@ -260,8 +382,9 @@ class Catalogue:
     # what the rules ask for
 
     def tests(self, run: Run, kind: str) -> bool:
-        """Whether a table or figure of this configuration needs a run's test results: sts or transfer."""
-        return f"{kind}.json" in self._tested.get(run, ())
+        """Whether a table or figure of this configuration needs a run's results of a kind, as sts or linear."""
+        asked = self._tested.get(run, ()) if run.modality == "sentence" else self.results(run)
+        return f"{kind}.json" in asked
 
     @cached_property
     def _tested(self) -> dict[Run, set[str]]:
@@ -273,6 +396,48 @@ class Catalogue:
             for run in figure.runs:
                 found[run] |= set(figure.tests)
         return found
+
+    def _asked_results(self) -> dict[Run, dict[str, None]]:
+        """The kinds of scores that tables and figures ask of each run."""
+        asked: dict[Run, dict[str, None]] = defaultdict(dict)
+        cells = [cell for table in self.tables for cell in table.cells]
+        # numbers that a figure states come with the runs that something else asks for
+        cells += [cell for table in self.stated for cell in table.cells if set(cell.runs) <= set(self.runs)]
+        for cell in cells:
+            for run in cell.runs:
+                asked[run] |= dict.fromkeys(part.split("/")[0] for part in (cell.score, cell.select) if part)
+        for figure in self.figures:
+            for run in figure.runs:
+                asked[run] |= dict.fromkeys(part.split("/")[0] for part in figure.scores)
+        return asked
+
+    def kinds(self, run: Run) -> tuple[str, ...]:
+        """The kinds of scores, as linear or finetune_10, that tables and figures ask of an image run."""
+        return tuple(sorted(self._results.get(run, ())))
+
+    def results(self, run: Run) -> tuple[str, ...]:
+        """The files of results that are made of a run: all of a sentence encoder's, of an image encoder's the asked."""
+        if run.modality == "sentence":
+            return ("sts.json", "transfer.json")
+        return tuple(sorted(set(map(result_file, self.kinds(run)))))
+
+    def table_inputs(self, table: Table) -> list[Path]:
+        """What a table is made from: records and results."""
+        found = dict.fromkeys(run.record for run in table.runs)
+        for cell in table.cells:
+            for run in cell.runs:
+                names = self.results(run) if run.modality == "sentence" else cell.results
+                found |= dict.fromkeys(run.folder / name for name in names)
+        return list(found)
+
+    def train_inputs(self, bundle: Bundle) -> list[Path]:
+        """What a bundle's trainings and embeddings read."""
+        found = {record for run in bundle.runs for record in run.backbone.records}
+        return sorted(found | ({self.tasks.record} if bundle.modality == "sentence" else set()))
+
+    def result_files(self, bundle: Bundle) -> list[Path]:
+        """What the probes of a bundle of image runs write."""
+        return [run.folder / name for run in bundle.runs for name in self.results(run)]
 
     def run_at(self, folder: Path | str) -> Run:
         return self._by_folder[Path(folder)]
@@ -287,9 +452,9 @@ class Catalogue:
         size = self.config.jobs.runs
         families: dict[tuple, dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
         for run, owner in self._owners().items():
-            families[owner, run.recipe.precision][run.group].append(run)
+            families[owner, run.modality, run.recipe.precision][run.group].append(run)
         bundles = []
-        for (owner, precision), groups in families.items():
+        for (owner, modality, precision), groups in families.items():
             packs: list[list[Run]] = []
             for runs in groups.values():
                 for start in range(0, len(runs), size):
@@ -301,6 +466,8 @@ class Catalogue:
             for number, runs in enumerate(packs, 1):
                 one = runs[0]
                 name = f"{owner}_{precision}_{number}"
+                if modality != "sentence":
+                    name = f"{owner}_{modality}s_{precision}_{number}"
                 if size == 1:
                     name = f"{one.group}_{one.backbone.key}_{one.hash8}_seed{one.seed}"
                 bundles.append(Bundle(name, tuple(runs)))
@@ -322,13 +489,22 @@ class Catalogue:
                 owners.setdefault(run, f"{name.split('/')[0]}_grids")
         return owners
 
-    def backbones(self) -> tuple[BackboneBuild, ...]:
+    def backbones(self) -> tuple[BackboneBuild | ImageBuild, ...]:
+        """What is made ready; image encoders on one image set share it."""
         return tuple({run.backbone.folder: run.backbone for run in self.runs}.values())
 
     def sources(self) -> tuple[Source, ...]:
         """The sources that the runs need."""
-        needed = [self.corpus, self.tasks, *(build.weights for build in self.backbones() if build.weights)]
+        builds = self.backbones()
+        needed = [self.corpus, self.tasks]
+        needed += [part for build in builds for part in self.prepared_from(build) if part not in needed]
         return tuple({item.name: item for item in needed}.values())
+
+    def prepared_from(self, build: BackboneBuild | ImageBuild) -> list[Source]:
+        """The sources that a backbone is made ready from."""
+        if isinstance(build, ImageBuild):
+            return [build.source]
+        return [part for part in (self.corpus, build.weights) if part]
 
     def check_inputs(self) -> None:
         """Fail now, not after hours, where a source can come from nowhere."""
@@ -355,6 +531,19 @@ class Catalogue:
         training = ours.training.model_copy(update={"checkpoint_every": None})  # changes no number
         same = ours.model_copy(update={"backbones": original.backbones, "training": training}) == original
         return same and all(spec in (None, original.backbones.get(key)) for key, spec in ours.backbones.items())
+
+    @cached_property
+    def is_papers_own_image(self) -> bool:
+        """The same for image encoders."""
+        original, ours = load_config("paper").image, self.config.image
+        return ours.training == original.training and all(
+            spec in (None, original.backbones.get(key)) for key, spec in ours.backbones.items()
+        )
+
+    def compares(self, runs: Iterable[Run]) -> bool:
+        """Whether numbers of these runs may stand beside published ones."""
+        found = {run.modality for run in runs} or {"sentence"}
+        return all(self.is_papers_own_image if one == "image" else self.is_papers_own for one in found)
 
     def table_folder(self, table: Table) -> Path:
         return RESULTS / self.config.scale / "tables" / table.paper

@@ -8,10 +8,19 @@ from dataclasses import dataclass
 
 from clrepro.catalogue.catalogue import Catalogue
 from clrepro.catalogue.runs import Run
+from clrepro.data.image_recipes import RECIPES as AUGMENTATIONS
 from clrepro.data.sources import source
 
 TOKENS_PER_SENTENCE = 26  # mean length of the Wikipedia sentences at 32 tokens, special ones included
 DEVELOPMENT_SENTENCES = 4000  # STS-B and SICK-R dev, both columns
+# multiplications of one image forwards: architecture and stem -> (at side, millions, parameters in millions)
+ENCODERS = {
+    ("resnet18", "cifar"): (32, 556, 11.2),
+    ("resnet18", "imagenet"): (224, 1814, 11.2),
+    ("resnet50", "cifar"): (32, 1298, 23.5),
+    ("resnet50", "imagenet"): (224, 4089, 23.5),
+    ("conv3", None): (8, 0.1, 0.02),
+}
 EVALUATION_SENTENCES = 140_000  # distinct sentences of the seven STS and seven transfer sets
 
 
@@ -39,12 +48,38 @@ def encoder_size(run: Run) -> tuple[int, int]:
 
 
 def steps(catalogue: Catalogue, run: Run) -> int:
+    if run.modality == "image":
+        return max(1, round(run.recipe.epochs * images(run) / run.recipe.batch_size))
     lines = catalogue.config.sentence.corpus_lines or catalogue.corpus.sentences or 0
     lines *= 1 - run.recipe.held_out
     return round(run.recipe.epochs * lines / run.recipe.batch_size) if run.objective else 0
 
 
+def images(run: Run) -> int:
+    """Training images, those of a subset of classes in proportion."""
+    about = run.backbone.source.images
+    return about["train"] // 10 if run.backbone.spec["classes"] else about["train"]
+
+
+def of_images(catalogue: Catalogue, run: Run) -> Cost:
+    """The same for an image encoder: two views forwards and backwards, one pass over both splits."""
+    spec = run.backbone.spec
+    side, millions, parameters = ENCODERS[spec["architecture"], spec["stem"]]
+    settings = AUGMENTATIONS[run.recipe.augmentation]
+    shown = spec["side"] or settings.side or run.backbone.source.images["side"]
+    forwards = 2 * millions * 1e6 * (shown / side) ** 2
+    tested = images(run) + run.backbone.source.images["test"]
+    operations = forwards * (3 * 2 * steps(catalogue, run) * run.recipe.batch_size + tested)
+    return Cost(operations / (catalogue.config.hardware.teraflops * 1e12) / 3600, 4 * parameters / 1e3)
+
+
 def of_run(catalogue: Catalogue, run: Run) -> Cost:
+    if run.modality == "image":
+        return of_images(catalogue, run)
+    return of_sentences(catalogue, run)
+
+
+def of_sentences(catalogue: Catalogue, run: Run) -> Cost:
     """Two operations a weight and token forwards, four backwards; two views; development and test embeddings."""
     layers, embeddings = encoder_size(run)
     count = steps(catalogue, run)

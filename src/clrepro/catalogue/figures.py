@@ -1,12 +1,12 @@
 """The figures that need training: sweeps and runs, as experiments.yaml lists them under `figures`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from clrepro.catalogue import papers
-from clrepro.catalogue.runs import Run
+from clrepro.catalogue.runs import Run, result_file
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,20 @@ class Figure:
     @property
     def tests(self) -> tuple[str, ...]:
         """The files of test results, beside a run's record, that the scores come from."""
-        kinds = (score.split("/")[0].removesuffix("_dev") for score in self.scores)
-        return tuple(dict.fromkeys(f"{kind}.json" for kind in kinds))
+        return tuple(dict.fromkeys(map(result_file, self.scores)))
 
     @property
     def runs(self) -> tuple[Run, ...]:
         return tuple(dict.fromkeys(run for point in self.points for run in point.runs))
 
 
-def settings_of(spec: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+def settings_of(
+    spec: dict[str, Any], sweep: Callable[[str, list], list] = lambda name, values: values
+) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """(series, its entry, settings) for every point: the figure's settings, then the series', then what varies."""
     for series, entry in spec["series"].items():
         fixed = {**spec.get("settings", {}), **entry.get("settings", {})}
-        vary = entry.get("vary", {})
+        vary = {name: sweep(name, values) for name, values in entry.get("vary", {}).items()}
         for values in product(*vary.values()):
             yield series, entry, {**fixed, **dict(zip(vary, values, strict=True))}
 
@@ -64,10 +65,10 @@ def build(catalogue, paper: str, name: str) -> Figure:
     """A figure of experiments.yaml; backbones that the configuration leaves out have no points."""
     spec = papers.load(paper, "experiments")["figures"][name]
     points = []
-    for series, entry, changes in settings_of(spec):
+    for series, entry, changes in settings_of(spec, catalogue.sweep_of(spec)):
         owner, definition = papers.run_definition(entry["run"], paper)
         for backbone in entry.get("backbones") or spec.get("backbones") or definition["backbones"]:
-            if catalogue.config.sentence.backbones.get(backbone) is not None:
+            if not catalogue.lacks(definition, owner, backbone, changes):
                 place = f"papers/{paper}/experiments.yaml, {name}, {series}"
                 runs = catalogue.define_runs(definition, owner, backbone, place, changes)
                 points.append(Point(series, backbone, runs))

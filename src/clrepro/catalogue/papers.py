@@ -116,6 +116,26 @@ def recipe(definition: dict, owner: str, backbone: str) -> dict:
     return {**common, **found.get("backbones", {}).get(backbone, {})}
 
 
+def modality(definition: dict, owner: str, backbone: str = "") -> str:
+    """What a run trains: image encoders have a framework in their recipe."""
+    return "image" if "framework" in recipe(definition, owner, backbone) else "sentence"
+
+
+@cache
+def recipe_of_table(paper: str, name: str) -> str:
+    """The recipe, as paper.recipe, of the first run that a table names; empty if it names none."""
+    spec = load(paper, "experiments").get("tables", {}).get(name) or {}
+    for row, part in (spec.get("rows") or {"": {}}).items():
+        for column in spec.get("columns", {}).values() or [{}]:
+            merged = {**spec.get("cells", {}), **(part or {}), **(column or {})}
+            name_of_run = merged.get("run", "{column}").replace("{row}", row or "{column}")
+            if "{column}" not in name_of_run:
+                owner, definition = run_definition(name_of_run, paper)
+                named = definition.get("recipe") or ""
+                return named if "." in named or not named else f"{owner}.{named}"
+    return ""
+
+
 def recipes(paper: str, name: str, place: str) -> dict[str, dict]:
     """A paper's recipes, of which one must be the named one."""
     known = load(paper, "experiments").get("recipes", {})

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -53,19 +53,70 @@ class Recipe(BaseModel):
 SWITCHES = ("held_out", "checkpoint_every")
 
 
-def split_settings(settings: dict[str, Any], objective: str | None, place: str) -> tuple[Recipe, dict[str, Any]]:
-    """Settings of a run as (recipe, parameters of its objective); an unknown one is refused."""
+class Projector(BaseModel):
+    """The layers between an image encoder and its objective (clrepro.models.image.make_projector)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    hidden: Annotated[int, Field(gt=0)]
+    output: Annotated[int, Field(gt=0)]
+    layers: Annotated[int, Field(gt=0)]
+    norm: Literal["hidden", "all", "none"] = "hidden"
+
+
+class ImageRecipe(BaseModel):
+    """How an image encoder is trained. What a framework does not have is null."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    framework: Literal["plain", "simclr", "moco", "nnclr"]
+    augmentation: str
+    projector: Projector | None = None
+    symmetric: bool = False
+    key_momentum: Annotated[float, Field(ge=0, le=1)] | None = None  # of moco's momentum encoder
+    queue: Annotated[int, Field(gt=0)] | None = None
+    predictor_hidden: Annotated[int, Field(gt=0)] | None = None  # of nnclr's predictor
+    support: Annotated[int, Field(gt=0)] | None = None
+    labelled: Annotated[float, Field(gt=0, le=1)] = 0.1  # share of the training labels that anchors see
+    optimiser: Literal["adam", "adamw", "sgd", "lars"]
+    momentum: Annotated[float, Field(ge=0, lt=1)] = 0.9  # of sgd and lars
+    learning_rate: Annotated[float, Field(gt=0)]
+    learning_rate_rule: Literal["fixed", "linear", "square_root", "linear_above_256"] = "fixed"
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    warmup_epochs: Annotated[float, Field(ge=0)] = 0.0
+    epochs: Annotated[float, Field(gt=0)]
+    batch_size: Annotated[int, Field(ge=2)]
+    precision: Precision = "fp32"
+    clip: Annotated[float, Field(gt=0)] | None = None
+
+    @property
+    def identity(self) -> dict:
+        """All fields; every one decides what is trained."""
+        return self.model_dump()
+
+
+def split_settings(
+    settings: dict[str, Any], objective: str | None, place: str, form: type[BaseModel] = Recipe
+) -> tuple[Any, dict[str, Any]]:
+    """Settings of a run as (recipe of that form, parameters of its objective); an unknown one is refused."""
     around = [objective, settings.get("base")] if objective else []  # `oar` takes its base's parameters as well
     parameters = {key for name in filter(None, around) for variant in signatures(name).values() for key in variant}
     for key in settings:
-        if key not in Recipe.model_fields and key not in parameters:
-            raise unknown("setting", key, {*Recipe.model_fields, *parameters}, place)
+        if key not in form.model_fields and key not in parameters:
+            raise unknown("setting", key, {*form.model_fields, *parameters}, place)
     try:
-        how = Recipe(**{key: value for key, value in settings.items() if key in Recipe.model_fields})
+        how = form(**{key: value for key, value in settings.items() if key in form.model_fields})
     except ValidationError as failure:
         error = failure.errors()[0]
         raise UserError(f"{place}: {'.'.join(map(str, error['loc']))}: {error['msg']}") from None
     return how, {key: value for key, value in settings.items() if key in parameters}
+
+
+def result_file(score: str) -> str:
+    """The file beside a run's record that holds a score, which is named kind/task."""
+    kind = score.split("/")[0].removesuffix("_dev")
+    return {"knn_plain": "knn"}.get(kind, "finetune" if kind.startswith("finetune_") else kind) + ".json"
 
 
 def readable(key: str, value: float | bool | str) -> str:
@@ -89,6 +140,7 @@ class BackboneBuild:
     spec: dict
     corpus: dict
     max_length: int
+    modality = "sentence"
 
     @property
     def identity(self) -> dict:
@@ -120,6 +172,41 @@ class BackboneBuild:
 
 
 @dataclass(frozen=True, eq=False)
+class ImageBuild:
+    """An image encoder to be trained, and its image set made ready."""
+
+    key: str
+    spec: dict  # of config.ImageBackbone
+    modality = "image"
+
+    @property
+    def identity(self) -> dict:
+        """The encoder; its image set is the run's data."""
+        return {name: self.spec[name] for name in ("architecture", "stem", "side")}
+
+    @property
+    def source(self):
+        return source(self.spec["data"], f"image.backbones.{self.key}")
+
+    @property
+    def data(self) -> dict:
+        return {"images": self.source.identity, "classes": self.spec["classes"]}
+
+    @property
+    def encoder(self) -> dict:
+        """What training needs to build the encoder and to show it images."""
+        return {**self.identity, "statistics": self.source.images["statistics"]}
+
+    @cached_property
+    def folder(self) -> Path:
+        return DATA / "prepared" / f"{self.source.name}-{digest(self.data)}"
+
+    @property
+    def records(self) -> tuple[Path, ...]:
+        return (self.folder / "record.json",)
+
+
+@dataclass(frozen=True, eq=False)
 class Run:
     """One training with one seed; an evaluation of raw pretrained weights is a run without an objective.
 
@@ -128,13 +215,15 @@ class Run:
 
     scale: str
     modality: str
-    backbone: BackboneBuild
+    backbone: BackboneBuild | ImageBuild
     objective: str | None
     variant: str | None
     params: dict[str, float | int | bool | str | None]
-    recipe: Recipe
+    recipe: Recipe | ImageRecipe
     data: dict[str, Any]
     seed: int
+    # settings of an image run's probes: they decide scores, not the run
+    evaluation: dict[str, dict] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Run) and self.folder == other.folder
@@ -165,14 +254,17 @@ class Run:
         if not self.objective:
             return self.recipe.pooling
         values = [readable(key, value) for key, value in sorted(self.params.items()) if value is not None]
-        how = {"dropout": self.recipe.dropout, "held_out": self.recipe.held_out or None}
+        how = {}
+        if self.modality == "sentence":
+            how = {"dropout": self.recipe.dropout, "held_out": self.recipe.held_out or None}
         values += [readable(key, value) for key, value in how.items() if value is not None]
         return "-".join([self.variant, *values, f"lr{self.recipe.learning_rate:g}", f"b{self.recipe.batch_size}"])
 
     @property
     def code(self) -> str:
         """The fingerprint of the code that trains it today; with the objective's goes that of the one it is around."""
-        return fingerprint.of_stage("train", *filter(None, (self.objective, self.params.get("base"))))
+        stage = "train" if self.modality == "sentence" else "train_image"
+        return fingerprint.of_stage(stage, *filter(None, (self.objective, self.params.get("base"))))
 
     @property
     def group(self) -> str:
@@ -195,6 +287,11 @@ class Run:
         """Whether statistics are recorded beside the run: of a training, or of an untrained encoder's held-out part."""
         return bool(self.objective or self.recipe.held_out)
 
+    @property
+    def augments_probes(self) -> bool:
+        """Whether a probe of it needs the images and the encoder, not only stored features."""
+        return any(part.get("augmentation", "none") != "none" for part in self.evaluation.values())
+
     def state(self, code: str, inputs: str) -> Path:
         """Where training keeps what it must not lose; other code or other input bytes start anew."""
         return STATE / self.scale / f"{self.hash8}-seed{self.seed}-{code}-{inputs}"
@@ -212,6 +309,17 @@ def backbone_build(config: Config, key: str, max_length: int) -> BackboneBuild:
             if not (Path(spec["path"]) / needed).is_file():
                 raise UserError(f"sentence.backbones.{key}: '{Path(spec['path']) / needed}' is missing")
     return BackboneBuild(key, spec, corpus_identity(config), max_length)
+
+
+def image_build(config: Config, key: str) -> ImageBuild:
+    place = f"image.backbones.{key}"
+    spec = config.image.backbones[key].model_dump()
+    about = source(spec["data"], f"{place}.data")
+    if not about.images:
+        raise UserError(f"{place}.data: '{about.name}' is no image set")
+    if (spec["architecture"] == "conv3") != (spec["stem"] is None):
+        raise UserError(f"{place}: a ResNet needs `stem: cifar` or `stem: imagenet`, conv3 has none")
+    return ImageBuild(key, spec)
 
 
 def corpus_identity(config: Config) -> dict:

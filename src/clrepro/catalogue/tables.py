@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from typing import Any
 
 from clrepro.catalogue import papers
-from clrepro.catalogue.runs import Run
+from clrepro.catalogue.runs import Run, result_file
 from clrepro.errors import UserError, unknown
 
 
@@ -30,12 +30,27 @@ class Cell:
     differences: tuple[tuple["Side", "Side"], ...] = ()
     published_row: str | None = None  # where the published number stands under another row or metric
     published_metric: str | None = None
+    published_column: str | None = None
+    percent: bool = True  # whether its score is an accuracy or correlation in percent
+    # of a cell that is the best of a sweep: the score that chooses, and each value with its runs
+    select: str | None = None
+    points: tuple[tuple[float, tuple[Run, ...]], ...] = ()
     own: bool = False  # of a row of the configuration
 
     @property
     def published_address(self) -> "Address":
         """Where the published number stands: table, row, column, metric."""
-        return self.table, self.published_row or self.row, self.column, self.published_metric or self.metric
+        row, column = self.published_row or self.row, self.published_column or self.column
+        return self.table, row, column, self.published_metric or self.metric
+
+    @property
+    def modality(self) -> str:
+        return self.runs[0].modality if self.runs else "sentence"
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The files of results, beside a run's record, that its number comes from."""
+        return tuple(dict.fromkeys(map(result_file, filter(None, (self.score, self.select)))))
 
 
 Address = tuple[str, str, str, str]
@@ -62,6 +77,10 @@ class Table:
         return tuple(dict.fromkeys(run for cell in self.cells for run in cell.runs))
 
     @property
+    def modality(self) -> str:
+        return next((run.modality for run in self.runs), "sentence")
+
+    @property
     def is_printed(self) -> bool:
         """Whether it holds no results: settings, quoted literature or formulas, rendered as printed."""
         return self.kind in PRINTED
@@ -71,7 +90,8 @@ def layout(paper: str, table: str, own: Iterable[str] = ()) -> Iterator[tuple[st
     """Row, column and metric of every cell, with what experiments.yaml says of it, or None if it says nothing.
 
     What a cell is follows from what the table says of all its cells (`cells`), from its row, its column and its
-    metric, the later before the earlier. `{row}` and `{column}` in a run's name stand for those of the cell. Of a
+    metric, the later before the earlier; their `settings`, which the run is trained with, are united and never set the
+    same key twice. `{row}` and `{column}` in a run's name, and `{kind}` in a score, stand for those of the cell. Of a
     table of several blocks, `columns` holds each block's own, and a row says by `columns` to which block it belongs.
     own: names of the configuration's rows, which come last; their cells have that name as `own` in place of a run.
     """
@@ -100,13 +120,30 @@ def layout(paper: str, table: str, own: Iterable[str] = ()) -> Iterator[tuple[st
                 if row_part is None or column_part is None:
                     yield row, column, metric, None
                     continue
-                merged = {**spec.get("cells", {}), **row_part, **column_part, **(metric_part or {})}
+                merged = unite(
+                    f"papers/{paper}/experiments.yaml, {table}", spec.get("cells"), row_part, column_part, metric_part
+                )
                 why = spec.get("holes", {}).get(row, {}).get(column)
                 if why:
                     merged["hole"] = why
                 elif "own" not in merged:
                     merged["run"] = merged["run"].replace("{row}", row).replace("{column}", column)
+                if "score" in merged:
+                    merged["score"] = merged["score"].replace("{kind}", merged.get("kind", ""))
                 yield row, column, metric, merged
+
+
+def unite(place: str, *parts: dict[str, Any] | None) -> dict[str, Any]:
+    """What several parts say of a cell, the later before the earlier, with the settings of all of them."""
+    merged: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    for part in filter(None, parts):
+        merged.update(part)
+        for key, value in part.get("settings", {}).items():
+            if settings.get(key, value) != value:
+                raise UserError(f"{place}: `settings` give {key} twice, {settings[key]} and {value}")
+            settings[key] = value
+    return {**merged, "settings": settings} if settings else merged
 
 
 def own_rows(name: str, spec: dict, blocks: dict[str, str | None]) -> dict[str, dict]:
@@ -159,19 +196,30 @@ def printed(paper: str, name: str, table: dict) -> tuple[Cell, ...]:
     )
 
 
-def stated(paper: str, name: str, table: dict, why: str) -> tuple[Cell, ...]:
-    """The cells of numbers that stand in a figure (holes, as long as nothing fills it) or in sentences."""
+def of_text(paper: str, name: str, table: dict) -> tuple[Cell, ...]:
+    """The cells of differences and ranges that stand in sentences."""
     checks = papers.load(paper, "published").get("checks", {})
     sums = {check["id"]: check for kind in ("differences", "ranges") for check in checks.get(kind, [])}
-    cells = []
+    return tuple(
+        Cell(paper, name, row["id"], column, "value", "difference", differences=pairs(paper, sums[row["id"]]))
+        for row in table["rows"]
+        for column in row["values"]
+    )
+
+
+def of_figure(paper: str, name: str, table: dict) -> Iterator[tuple[str, str, str, dict[str, Any] | None]]:
+    """The same as `layout` for the numbers that stand in a figure.
+
+    A row may be a `difference` of two cells of the same figure, [plus, minus] by row and column.
+    """
+    spec = papers.load(paper, "experiments").get("tables", {}).get(name)
     for row in table["rows"]:
         for column in row["values"]:
-            place = (paper, name, row["id"], column, "value")
-            if table["kind"] == "text":
-                cells.append(Cell(*place, "difference", differences=pairs(paper, sums[row["id"]])))
-            else:
-                cells.append(Cell(*place, None, hole=why))
-    return tuple(cells)
+            parts = [(spec or {}).get(kind, {}).get(key) for kind, key in (("rows", row["id"]), ("columns", column))]
+            found = None
+            if spec and None not in parts:
+                found = unite(f"papers/{paper}/experiments.yaml, {name}", spec.get("cells"), *parts)
+            yield row["id"], column, "value", found
 
 
 def pairs(paper: str, check: dict) -> tuple[tuple[Side, Side], ...]:

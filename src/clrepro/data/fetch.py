@@ -30,7 +30,13 @@ def fetch(source: Source, mirror: str | None) -> None:
     source.check_reachable(mirror)
     folder = source.folder
     folder.mkdir(parents=True, exist_ok=True)
-    kinds = {"huggingface": fetch_model, "archive": fetch_archive, "file": fetch_file}
+    kinds = {
+        "huggingface": fetch_model,
+        "archive": fetch_archive,
+        "file": fetch_file,
+        "raw": fetch_raw,
+        "folder": point_at,
+    }
     content = kinds[source.kind](source, mirror, folder)
     write_json(source.record, {"source": source.name, "revision": source.revision, **content})
 
@@ -53,6 +59,17 @@ def fetch_file(source: Source, mirror: str | None, folder: Path) -> dict:
         "path": str(text),
         "text_sha256": sha256(text),
     }
+
+
+def fetch_raw(source: Source, mirror: str | None, folder: Path) -> dict:
+    """A file that its reader takes as it is."""
+    raw = obtain(source, mirror, folder)
+    return {"sha256": sha256(raw), "bytes": raw.stat().st_size, "path": str(raw)}
+
+
+def point_at(source: Source, mirror: str | None, folder: Path) -> dict:
+    """A folder of the mirror that is too big to copy; what it holds is checked when it is prepared."""
+    return {"sha256": None, "path": str(source.in_mirror(mirror))}
 
 
 def unpack(archive: tarfile.TarFile, folder: Path) -> None:

@@ -12,6 +12,8 @@ def generate(source: Source) -> None:
         path = source.folder / "text.txt"
         demo.write_corpus(path, source.sentences)
         digest = sha256(path)
+    elif source.images:  # another package's: clrepro.data.images reads it there
+        path, digest = source.folder, None
     else:
         path = source.folder / "tree"
         demo.write_senteval(path)

@@ -25,6 +25,7 @@ class Source:
     mirror: str | None
     sentences: int | None = None
     encoder: dict = field(default_factory=dict)
+    images: dict = field(default_factory=dict)  # kind, statistics, train, test, classes, channels, side
 
     @property
     def folder(self) -> Path:
@@ -45,6 +46,11 @@ class Source:
             return None
         path = Path(mirror) / self.mirror
         return path if path.exists() else None
+
+    def is_reachable(self, mirror: str | None) -> bool:
+        """Whether there is any place that it can come from."""
+        there = self.kind == "generated" or self.url or self.record.exists()
+        return bool(there) or self.in_mirror(mirror) is not None
 
     def check_reachable(self, mirror: str | None) -> None:
         """Refuse, before any work, a source that neither exists, nor is mirrored, nor can be downloaded."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from clrepro.catalogue import Catalogue, Cell, Run
+from clrepro.catalogue.runs import result_file
 from clrepro.ledger.records import Records
 from clrepro.paths import RESULTS
 
@@ -30,13 +31,20 @@ class Scores:
 def score(name: str, rows: dict[str, list]) -> float:
     """One score of one run, in percent, rounded to two decimals as the papers' programs print it.
 
-    name: kind/task. sts: Spearman x 100 ("all" setting of STS12-16, test split elsewhere); transfer,
-    transfer_dev: accuracy on test and dev. Avg is the mean of the rounded scores of the seven tasks, rounded.
+    name: kind/task. sts: Spearman x 100 ("all" setting of STS12-16, test split elsewhere); transfer, transfer_dev:
+    accuracy on test and dev. Avg is the mean of the rounded scores of the seven tasks, rounded. Of images: linear, knn,
+    knn_plain, finetune_10 to finetune_100 (with _selection: on the part of the training images that chooses), and
+    collapse, whose numbers are no percentages and keep six digits.
     rows: {"sts": [[task, split, metric, value], ...], "transfer": [...]}. A score without its row is a KeyError.
     """
     kind, _, task = name.partition("/")
     if task == "Avg":
         return round(sum(score(f"{kind}/{part}", rows) for part in AVERAGES[kind]) / len(AVERAGES[kind]), 2)
+    if result_file(name) not in ("sts.json", "transfer.json"):
+        split = "selection" if kind.endswith("_selection") else "test"
+        table = {tuple(row[:3]): row[3] for row in next(iter(rows.values()))}
+        value = table[kind.removesuffix("_selection"), split, task]
+        return float(f"{value:.6g}") if kind == "collapse" else round(value, 2)
     if kind == "sts":
         wanted = (task, "test", "spearman_all" if task.startswith("STS1") else "spearman")
         factor = 100
@@ -69,8 +77,8 @@ def score_of_run(run: Run, name: str, records: Records) -> float | None:
 
 
 def kind_of(name: str) -> str:
-    """Which test results a score comes from: sts or transfer."""
-    return name.split("/")[0].removesuffix("_dev")
+    """Which results a score comes from, as their file is called: sts, transfer, linear, knn, finetune, ..."""
+    return result_file(name).removesuffix(".json")
 
 
 def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
@@ -79,6 +87,8 @@ def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
         return Scores({}, note=cell.hole)
     if cell.differences:
         return of_differences(catalogue, cell, records)
+    if cell.points:
+        return of_sweep(catalogue, cell, records)
     found = {run: score_of_run(run, cell.score, records) for run in cell.runs}
     present = tuple(run for run, value in found.items() if value is not None)
     notes, fill = [], ""
@@ -94,16 +104,48 @@ def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
     return Scores(by_seed, present, "; ".join(notes), fill)
 
 
+def of_sweep(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
+    """The numbers of the best of several settings: the one with the highest mean of what selects, of equal ones the
+    smallest, over the seeds that all of them have. Without such a seed the sweep is not finished, and there is none.
+    """
+    chosen = {run: score_of_run(run, cell.select, records) for _, runs in cell.points for run in runs}
+    found = {run: score_of_run(run, cell.score, records) for run in chosen}
+    complete = {run for run in chosen if chosen[run] is not None and found[run] is not None}
+    seeds = [{run.seed for run in runs if run in complete} for _, runs in cell.points]
+    common = set.intersection(*seeds)
+    absent = [run for run in chosen if run not in complete]
+    notes, fill = [], ""
+    if absent:
+        why, fill = absence(catalogue, cell, absent, records)
+        notes.append(f"sweep not finished, {len(complete)} of {len(chosen)} runs: {why}")
+    if not common:
+        return Scores({}, note="; ".join(notes), fill=fill)
+
+    def mean(point: tuple[float, tuple[Run, ...]]) -> float:
+        values = [chosen[run] for run in point[1] if run.seed in common]
+        return round(sum(values) / len(values), 9)
+
+    best = max(cell.points, key=lambda point: (mean(point), -point[0]))
+    runs = tuple(run for run in best[1] if run.seed in common)
+    name = f"learning rate {best[0]:g} of {', '.join(f'{value:g}' for value, _ in cell.points)}"
+    lost = sum("diverged" in (records.record(run) or {}) for run in chosen)
+    notes.insert(0, name + (f" ({lost} runs diverged and count 0)" if lost else ""))
+    if any(catalogue.is_stale(run, records.record(run)) for run in complete):
+        notes.append("stale: trained by older code; run the workflow again")
+    return Scores({run.seed: found[run] for run in runs}, runs, "; ".join(notes), fill)
+
+
 def absence(catalogue: Catalogue, cell: Cell, absent: list[Run], records: Records) -> tuple[str, str]:
     """Why runs of a cell count for nothing, and the command that makes them, if one does."""
-    needed = {file for run in absent for file in (run.record, run.folder / f"{kind_of(cell.score)}.json")}
+    kinds = {kind_of(name) for name in (cell.score, cell.select) if name}
+    needed = {file for run in absent for file in (run.record, *(run.folder / f"{kind}.json" for kind in kinds))}
     broken = [str(file) for file in records.problems if file in needed]
     if broken:  # a command would leave what is there: broken files are deleted by hand
         return f"left out, broken: {', '.join(broken)}", ""
     tables = [table for table in catalogue.tables if (table.paper, table.name) == (cell.paper, cell.table)]
     if tables and set(cell.runs) <= set(tables[0].runs):
         return "not run yet", command(catalogue.config.scale, tables[0].target)
-    if all(catalogue.tests(run, kind_of(cell.score)) for run in absent):
+    if all(catalogue.tests(run, kind) for run in absent for kind in kinds):
         return "not run yet", command(catalogue.config.scale, "all")
     return "not run: nothing that this configuration asks for needs it", ""
 

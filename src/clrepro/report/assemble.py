@@ -19,7 +19,7 @@ from clrepro.evaluation.protocols import PROTOCOLS
 from clrepro.ledger import Records
 from clrepro.ledger.scores import command
 from clrepro.paths import RESULTS
-from clrepro.report import runs, tables
+from clrepro.report import protocol, runs, tables
 from clrepro.report.common import SIGNS
 
 
@@ -51,6 +51,13 @@ def setup(catalogue: Catalogue) -> list[list[str]]:
     encoders = (f"{key}: {tables.describe(spec)}" for key, spec in sentence.backbones.items() if spec)
     overrides = sentence.training.model_dump(exclude_none=True)
     changed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in overrides.items())
+    images = dict.fromkeys(run for run in catalogue.runs if run.modality == "image")
+    scaled = config.image.training.model_dump(exclude_defaults=True)
+    changed_images = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in scaled.items())
+    of_images = [
+        ["Images", protocol.encoders(images)],
+        ["Training on images", f"the papers' settings but for {changed_images}" if scaled else "the papers' settings"],
+    ]
     return [
         ["Seeds", ", ".join(map(str, config.seeds))],
         ["Sentences", lines + catalogue.corpus.name],
@@ -58,6 +65,7 @@ def setup(catalogue: Catalogue) -> list[list[str]]:
         ["Transfer protocol", f"{sentence.protocol}: {PROTOCOLS[sentence.protocol].described}"],
         ["Encoders", "; ".join(encoders)],
         ["Training", f"the papers' settings but for {changed}" if changed else "the papers' settings"],
+        *(of_images if images else []),
     ]
 
 

@@ -19,6 +19,7 @@ CURVES = (
     "train_distance_gap",
     "gradient_norm_mean",
 )
+OF_IMAGES = ("loss", "train_alignment", "train_uniformity", "train_distance_gap", "gradient_norm_mean")
 
 
 def entries(catalogue: Catalogue, ledger: pd.DataFrame, records: Records) -> dict[str, dict[str, Any]]:
@@ -47,7 +48,7 @@ def entry(catalogue: Catalogue, run: Run, record: dict, records: Records, cells:
         "seed": record.get("seed"),
         "parameters": {name: value for name, value in run.params.items() if value is not None},
         "training": identity["training"],
-        "data": {"tasks": identity["data"]["tasks"], **identity["data"]["corpus"]},
+        "data": data(identity["data"]),
         "encoder": {name: portable(value) for name, value in identity["backbone"].items() if name != "corpus"},
         "code": record["code"],
         "stale": bool(run.objective) and catalogue.is_stale(run, record),
@@ -62,7 +63,7 @@ def entry(catalogue: Catalogue, run: Run, record: dict, records: Records, cells:
         "curves": curves(run, record, records),
         "model": {"path": portable(model.get("path", "")), "sha256": model.get("sha256", "")},
         "record": f"runs/{run_id(run)}/record.json",
-        "scores": scores(run, records),
+        "scores": of_images(run, catalogue.results(run), records) if run.modality == "image" else scores(run, records),
         "cells": cells,
     }
 
@@ -75,15 +76,32 @@ def portable(value: Any) -> Any:
 def curves(run: Run, record: dict, records: Records) -> dict[str, list]:
     """{statistic: [[step, value], ...]} of what selection and probes recorded."""
     found: dict[str, list] = defaultdict(list)
+    shown = OF_IMAGES if run.modality == "image" else CURVES
     for point in record.get("history", []):
-        for name in CURVES:
+        for name in shown:
             if name in point:
                 found[name].append([point["step"], float(f"{point[name]:.5g}")])
     probes = (records.probes(run) if run.has_probes else None) or {"rows": []}
     for step, name, value in probes["rows"]:
-        if name in CURVES:
+        if name in shown:
             found[name].append([step, float(f"{value:.5g}")])
-    return {name: found[name] for name in CURVES if name in found}
+    return {name: found[name] for name in shown if name in found}
+
+
+def data(identity: dict[str, Any]) -> dict[str, Any]:
+    """The data's names and revisions; of sentences the corpus in place of its name."""
+    corpus = identity.get("corpus", {})
+    rest = {name: value for name, value in identity.items() if name != "corpus"}
+    return {**rest, **corpus} if corpus else {name: value for name, value in rest.items() if value is not None}
+
+
+def of_images(run: Run, files: tuple[str, ...], records: Records) -> dict[str, float]:
+    """What the probes of an image encoder found."""
+    rows = [row for name in files for row in records.rows(run, name.removesuffix(".json")) or []]
+    return {
+        f"{task}/{metric}" if split == "test" else f"{task}_{split}/{metric}": float(f"{value:.5g}")
+        for task, split, metric, value in rows
+    }
 
 
 def scores(run: Run, records: Records) -> dict[str, float]:

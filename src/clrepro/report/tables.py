@@ -14,7 +14,7 @@ from clrepro.config import Config
 from clrepro.evaluation.protocols import PROTOCOLS
 from clrepro.ledger import Records, cells
 from clrepro.paths import read_json
-from clrepro.report import latex, printed
+from clrepro.report import latex, printed, protocol
 from clrepro.report.common import COLUMNS, LEGEND, document, ours, theirs
 
 METRICS = {
@@ -57,6 +57,8 @@ def caption(catalogue: Catalogue, table: Table) -> list[str]:
     ]
     if not table.runs:
         return [*sentences, f"{kind[0].upper()}{kind[1:]}."]
+    if table.modality == "image":
+        return image_caption(catalogue, table, spec, f"{kind[0].upper()}{kind[1:]}.", sentences[0])
     encoders = ", ".join(f"{key} = {describe(spec)}" for key, spec in config.sentence.backbones.items() if spec)
     overrides = config.sentence.training.model_dump(exclude_none=True)
     changed = ", ".join(f"{name} {value}" for name, value in overrides.items())
@@ -69,6 +71,26 @@ def caption(catalogue: Catalogue, table: Table) -> list[str]:
         f"Data: {catalogue.corpus.name}"
         + (f" ({config.sentence.corpus_lines:,} sentences)" if config.sentence.corpus_lines else "")
         + f", {catalogue.tasks.name}. Encoders: {encoders}.",
+        f"Instead of the papers' training settings: {changed}." if changed else "",
+        papers.load(table.paper, "experiments")["tables"][table.name].get("note", "").strip(),
+    ]
+
+
+def image_caption(catalogue: Catalogue, table: Table, spec: dict, kind: str, first: str) -> list[str]:
+    """The same for image encoders."""
+    config = catalogue.config
+    own = config.scale == "paper"
+    kinds = dict.fromkeys(cell.score.split("/")[0] for cell in table.cells if cell.runs)
+    overrides = config.image.training.model_dump(exclude_defaults=True)
+    changed = ", ".join(f"{name} {value}" for name, value in overrides.items())
+    most = spec["metric"].get("top5") if isinstance(spec["metric"], dict) else None
+    classes = {run.backbone.source.images["classes"] for run in table.runs}
+    return [
+        first,
+        f"At {scale_sentence(config) if own else protocol.scale_sentence(config)}.",
+        f"{kind} Seeds: {', '.join(map(str, config.seeds))}.",
+        *protocol.sentences(table.runs, kinds),
+        "Top-5 is of ten classes here, of which half are always among the five." if most and classes == {10} else "",
         f"Instead of the papers' training settings: {changed}." if changed else "",
         papers.load(table.paper, "experiments")["tables"][table.name].get("note", "").strip(),
     ]

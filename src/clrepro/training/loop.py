@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -19,13 +19,17 @@ from tqdm import tqdm
 
 from clrepro.errors import Interrupted, UserError, unknown
 from clrepro.objectives._distributed import gather
+from clrepro.training import optimisers
 from clrepro.training.parallel import Processes
-from clrepro.training.probes import HELD_OUT_SEED, Probes, evaluation_steps, probe_steps, undisturbed
-from clrepro.training.progress import Progress, checkpoint_folder
+from clrepro.training.probes import Probes, evaluation_steps, probe_steps
+from clrepro.training.progress import Progress, best_folder, checkpoint_folder
 
 PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
 SAVE_SECONDS = 60  # state is saved at evaluations, but not more often than this
 CHECK_EVERY = 25  # steps between looks at the loss: each look waits for the device
+
+
+Terms = list[tuple[Tensor, Tensor, dict[str, Tensor]]]
 
 
 class Workload(Protocol):
@@ -35,26 +39,23 @@ class Workload(Protocol):
     steps: int
     batch_size: int
     smallest_batch: int  # the last one of an epoch may be smaller
+    keeps_last: bool  # the last checkpoint is the result, and a training that diverges is a result as well
 
-    def views(
-        self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1
-    ) -> tuple[Tensor, Tensor]:
-        """Two views (N, D) of the batch of this step, or of one of its consecutive parts.
+    def terms(self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1) -> Terms:
+        """What the objective is applied to at this step, or in one of its consecutive parts: the loss is the mean.
 
-        The same step always means the same batch, however many parts it has.
+        Each term is two views (N, D) and what the objective takes besides. The same step always means the same batch,
+        however many parts it has.
         """
 
-    def embed(self, device: torch.device) -> np.ndarray:
-        """The encoder's outputs for the development data, dropout off, before the head."""
+    def embed(self, device: torch.device) -> np.ndarray | None:
+        """The encoder's outputs for the development data, dropout off, before the head; None where there are none."""
 
-    def select(self, vectors: np.ndarray, device: torch.device) -> dict[str, float]:
+    def select(self, vectors: np.ndarray | None, device: torch.device) -> dict[str, float]:
         """Scores on embedded development data; the first one selects the checkpoint, higher is better."""
 
-    def development(self, vectors: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-        """Embedded development pairs (n, D), (n, D), with their gold similarities (n,)."""
-
-    def held_out(self, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
-        """Batches of two views of held-out examples, dropout on, before the head; none where none is held out."""
+    def probe(self, probes: Probes, step: int, vectors: np.ndarray | None, device: torch.device) -> None:
+        """Record what development and held-out data say of the model as it is, and leave no trace in it."""
 
     def export(self, folder: Path) -> None:
         """Write the model in its ecosystem's format."""
@@ -86,11 +87,13 @@ def fit(
 ) -> dict[str, object] | None:
     """Train, and leave the best checkpoint in ``state/best-<step>`` and the probes in ``state/probes.json``.
 
-    settings: learning_rate, weight_decay, clip (gradient norm), precision, evaluate_every, and checkpoint_every to
-    keep the checkpoints ``state/checkpoints/step-<step>`` as well. AdamW; the learning rate falls linearly to 0,
-    without warm-up. State (weights, optimiser, RNGs, step, best score, probes) is saved in ``state`` with every new
-    best checkpoint, else once a minute; if it is there, training goes on from it and ends, on a CPU, in the same
-    weights to the bit. Raises Diverged with the step and the cause, and Interrupted once ``stop`` was requested and
+    settings: learning_rate, weight_decay, clip (gradient norm; None: any), precision, evaluate_every, and
+    checkpoint_every to keep the checkpoints ``state/checkpoints/step-<step>`` as well. optimiser, momentum, schedule
+    and warmup (in steps) are those of ``optimisers``; left out, AdamW and a learning rate that falls linearly to 0.
+    State (weights, optimiser, RNGs, step, best score, probes) is saved in ``state`` with every new best checkpoint,
+    else once a minute; if it is there, training goes on from it and
+    ends, on a CPU, in the same weights to the bit. Raises Diverged with the step and the cause, but where the last
+    checkpoint counts, ends there and says `diverged` in the result; raises Interrupted once ``stop`` was requested and
     the state is saved.
 
     Where torchrun or accelerate started several processes, each computes a part of every batch; the objective
@@ -100,7 +103,7 @@ def fit(
     place = choose_device(device)
     precision = settings["precision"]
     if precision == "fp16" and place.type != "cuda":
-        raise UserError(f"precision fp16 needs a GPU, the device is '{place}'; set `sentence.training.precision: fp32`")
+        raise UserError(f"precision fp16 needs a GPU, the device is '{place}'; set `precision: fp32`")
     AcceleratorState._reset_state(reset_partial_state=True)  # several runs may share this process
     accelerator = Accelerator(mixed_precision=PRECISIONS[precision], cpu=place.type == "cpu")
     device_ = accelerator.device
@@ -114,23 +117,32 @@ def fit(
         )
     total, keep_every = workload.steps, settings.get("checkpoint_every")
     trained = [parameter for parameter in workload.model.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.AdamW(
+    clip = math.inf if settings["clip"] is None else settings["clip"]
+    # the model itself is not prepared: accelerate would put its evaluations under autocast as well
+    model = workload.model.to(device_)
+    optimizer = optimisers.make(
+        settings.get("optimiser", "adamw"),
         trained,
-        lr=settings["learning_rate"],
-        weight_decay=settings["weight_decay"],
+        settings["learning_rate"],
+        settings["weight_decay"],
+        settings.get("momentum", 0.0),
         fused=device_.type == "cuda",
     )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / total)
-    # the model itself is not prepared: accelerate would put its evaluations under autocast as well
-    model, optimizer = workload.model.to(device_), accelerator.prepare(optimizer)
+    factor = optimisers.schedule(settings.get("schedule", "linear"), total, settings.get("warmup", 0))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+    optimizer = accelerator.prepare(optimizer)
     state.mkdir(parents=True, exist_ok=True)
     progress = Progress(state, workload, optimizer, schedule, accelerator)
     progress.load(device_)
     group.vary_dropout(progress.step)
     evaluated = set(evaluation_steps(total, settings["evaluate_every"]))
     probed = probe_steps(total, settings["evaluate_every"])
+    if workload.keeps_last:
+        evaluated.add(total)
+        probed.add(total)
+    diverged: Diverged | None = None
     if progress.step == 0 and 0 in probed and group.first:
-        probe(progress.probes, 0, workload, workload.embed(device_), device_)
+        workload.probe(progress.probes, 0, workload.embed(device_), device_)
     # health: (loss, largest |embedding|, gradient norm) of the steps since the last look
     health: list[Tensor] = []
     started = last_save = time.monotonic()
@@ -141,15 +153,16 @@ def fit(
         while progress.step < total:
             model.train()
             with accelerator.autocast():
-                view1, view2 = workload.views(model, progress.step, device_, group.rank, group.count)
-            loss = objective(view1, view2)
+                terms = workload.terms(model, progress.step, device_, group.rank, group.count)
+            loss = sum(objective(*views, **extras) for *views, extras in terms) / len(terms)
             accelerator.backward(loss)
             group.average_gradients(trained)
-            norm = accelerator.clip_grad_norm_(trained, settings["clip"])
+            norm = accelerator.clip_grad_norm_(trained, clip)
             optimizer.step()
             schedule.step()
             optimizer.zero_grad(set_to_none=True)
-            largest = torch.maximum(view1.detach().abs().max(), view2.detach().abs().max())
+            view1, view2, _ = terms[0]
+            largest = torch.stack([view.detach().abs().max() for *views, _ in terms for view in views]).max()
             health.append(torch.stack([loss.detach().float(), largest.float(), norm.detach().float()]))
             if progress.step == 0 and 0 in probed:
                 progress.probes.batch(0, gather(view1.detach()), gather(view2.detach()))
@@ -161,7 +174,13 @@ def fit(
             # several processes must stop at the same step, and ask each other just now and then
             stopping = stop.requested if group.count == 1 else look and group.any(stop.requested)
             if look or stopping:
-                losses, norms = examine(health, progress.step, precision, settings["learning_rate"])
+                try:
+                    losses, norms = examine(health, progress.step, precision, settings["learning_rate"])
+                except Diverged as failure:
+                    if not workload.keeps_last:
+                        raise
+                    diverged = failure
+                    break
                 progress.losses += losses
                 progress.norms += norms
                 health.clear()
@@ -175,8 +194,9 @@ def fit(
                 vectors = workload.embed(device_)
                 scores = workload.select(vectors, device_)
                 if progress.step in probed:
-                    probe(progress.probes, progress.step, workload, vectors, device_)
-                best = progress.note(scores, schedule.get_last_lr()[0])
+                    workload.probe(progress.probes, progress.step, vectors, device_)
+                may_be_best = not workload.keeps_last or progress.step == total
+                best = progress.note(scores, schedule.get_last_lr()[0], may_be_best)
                 score, loss = next(iter(scores.values())), progress.history[-1]["loss"]
                 bar.set_postfix(score=f"{score:.4f}", loss=f"{loss:.4f}")
                 if bar.disable:  # no terminal: a line in the log instead of a moving bar
@@ -196,8 +216,12 @@ def fit(
                 group.wait()
     if not group.first:
         return None
+    if diverged:  # there is no better checkpoint than what is left
+        progress.best_step, progress.best_score = progress.step, 0.0
+        progress.export(best_folder(state, progress.step))
     progress.probes.write(state / "probes.json")
     return {
+        **({"diverged": {"step": progress.step, "cause": str(diverged)}} if diverged else {}),
         "steps": total,
         "best_step": progress.best_step,
         "best_score": progress.best_score,
@@ -205,15 +229,6 @@ def fit(
         "device": torch.cuda.get_device_name() if device_.type == "cuda" else device_.type,
         "processes": group.count,
     }
-
-
-def probe(probes: Probes, step: int, workload: Workload, vectors: np.ndarray, device: torch.device) -> None:
-    """Record what development and held-out data say of the model as it is, and leave no trace in it."""
-    probes.development(step, *workload.development(vectors))
-    with undisturbed(workload.model, device), torch.no_grad():
-        torch.manual_seed(HELD_OUT_SEED)
-        workload.model.train()
-        probes.held_out(step, workload.held_out(device))
 
 
 def examine(health: list[Tensor], step: int, precision: str, learning_rate: float) -> tuple[list[float], list[float]]:

@@ -124,12 +124,13 @@ class Probes:
         }
         self.add(step, "train", values)
 
-    def gradients(self, step: int, norms: list[float], clip: float) -> None:
-        """Gradient norms of the steps since the last probe, before clipping; names begin with gradient_."""
+    def gradients(self, step: int, norms: list[float], clip: float | None) -> None:
+        """Gradient norms of the steps since the last probe, before clipping, if any; names begin with gradient_."""
         finite = np.array([norm for norm in norms if math.isfinite(norm)])
         if len(finite):
-            clipped = float((finite > clip).mean())
-            values = {"norm_mean": float(finite.mean()), "norm_max": float(finite.max()), "clipped_share": clipped}
+            values = {"norm_mean": float(finite.mean()), "norm_max": float(finite.max())}
+            if clip is not None:
+                values["clipped_share"] = float((finite > clip).mean())
             self.add(step, "gradient", values)
 
     def held_out(self, step: int, batches: Iterable[tuple[Tensor, Tensor]]) -> None:

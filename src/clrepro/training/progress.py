@@ -24,13 +24,16 @@ class Progress:
         self.norms: list[float] = []  # of the gradient, since the last probe
         self.probes = Probes()
 
-    def note(self, scores: dict[str, float], learning_rate: float) -> bool:
-        """Record an evaluation and export the checkpoint if it is the best so far; whether it is."""
+    def note(self, scores: dict[str, float], learning_rate: float, keep: bool = True) -> bool:
+        """Record an evaluation and export the checkpoint if it is the best so far; whether it is.
+
+        keep: whether it may become the best; False where only the last one counts and this is not the last.
+        """
         mean = sum(self.losses) / len(self.losses)
         self.history.append({"step": self.step, "loss": mean, "learning_rate": learning_rate, **scores})
         self.losses = []
         score = next(iter(scores.values()))
-        best = not self.best_step or score > self.best_score  # the first one counts even if it is NaN
+        best = keep and (not self.best_step or score > self.best_score)  # the first one counts even if it is NaN
         if best:
             self.best_step, self.best_score = self.step, score
             self.export(best_folder(self.state, self.step))

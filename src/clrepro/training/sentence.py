@@ -14,12 +14,14 @@ from clrepro.errors import UserError
 from clrepro.evaluation.embed import embed, tokenise_for_embedding
 from clrepro.evaluation.similarity import spearman_of_pairs
 from clrepro.models.sentence import SentenceEncoder, save
-from clrepro.training.loop import StopFlag, choose_device, fit, probe, seed_everything
-from clrepro.training.probes import HELD_OUT_BATCH, HELD_OUT_SEED, HELD_OUT_SENTENCES, Probes
+from clrepro.training.loop import StopFlag, Terms, choose_device, fit, seed_everything
+from clrepro.training.probes import HELD_OUT_BATCH, HELD_OUT_SEED, HELD_OUT_SENTENCES, Probes, undisturbed
 
 
 class SentenceWorkload:
     """Two dropout views of every sentence from one forward pass of 2N interleaved rows."""
+
+    keeps_last = False
 
     def __init__(self, corpus: TokenisedCorpus, backbone: Path, settings: dict, seed: int, tasks: Path):
         from transformers import AutoTokenizer
@@ -59,11 +61,9 @@ class SentenceWorkload:
             self.epoch, self.order = epoch, self.rows[torch.randperm(len(self.rows), generator=generator).numpy()]
         return self.order[position * self.batch_size : (position + 1) * self.batch_size]
 
-    def views(
-        self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1
-    ) -> tuple[Tensor, Tensor]:
+    def terms(self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1) -> Terms:
         rows = np.array_split(self.order_of(step), parts)[part]
-        return self.two_views(model, rows, device, with_head=True)
+        return [(*self.two_views(model, rows, device, with_head=True), {})]
 
     def two_views(
         self, model: nn.Module, rows: np.ndarray, device: torch.device, with_head: bool
@@ -85,6 +85,13 @@ class SentenceWorkload:
         if self.head_at_selection and self.model.head is not None:
             vectors = self.model.head(torch.from_numpy(vectors).to(device)).cpu().numpy()
         return {name: spearman_of_pairs(vectors, self.places, pairs) for name, pairs in self.pairs.items()}
+
+    def probe(self, probes: Probes, step: int, vectors: np.ndarray, device: torch.device) -> None:
+        probes.development(step, *self.development(vectors))
+        with undisturbed(self.model, device), torch.no_grad():
+            torch.manual_seed(HELD_OUT_SEED)
+            self.model.train()
+            probes.held_out(step, self.held_out(device))
 
     def development(self, vectors: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """The pairs of STS-B dev."""
@@ -134,7 +141,7 @@ def probe_encoder(settings: dict, *, tokens: Path, backbone: Path, tasks: Path, 
     workload = SentenceWorkload(TokenisedCorpus(tokens), backbone, {**settings, "head": None}, 0, tasks)
     place, probes = choose_device(device), Probes()
     workload.model.to(place)
-    probe(probes, 0, workload, workload.embed(place), place)
+    workload.probe(probes, 0, workload.embed(place), place)
     probes.write(file)
 
 

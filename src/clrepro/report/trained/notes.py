@@ -10,6 +10,7 @@ from matplotlib.figure import Figure as Canvas
 
 from clrepro.catalogue import Catalogue, Figure
 from clrepro.config import ScratchBackbone
+from clrepro.report import protocol as image_protocol
 
 SCALES = {
     "demo": "Demo scale (generated data, tiny encoders): no number compares with the paper's, orderings may",
@@ -53,8 +54,10 @@ def of(
     catalogue: Catalogue, figure: Figure, frame: pd.DataFrame, missing: Iterable[str], measured: dict[str, Any]
 ) -> Notes:
     """The notes of a figure of the catalogue, whose numbers are the frame's."""
-    own = catalogue.is_papers_own
+    own = catalogue.compares(figure.runs)
     scale = SCALES[catalogue.config.scale]
+    if any(run.modality == "image" for run in figure.runs) and catalogue.config.scale != "paper":
+        scale = image_protocol.scale_sentence(catalogue.config).capitalize()
     if catalogue.config.scale == "paper":
         scale += ": the paper's data, encoders and training" if own else ", with settings that are not the paper's"
     remarks = [f"{scale}.", *protocol(catalogue, figure)]
@@ -68,6 +71,10 @@ def protocol(catalogue: Catalogue, figure: Figure) -> list[str]:
     trained = [run for run in figure.runs if run.objective]
     if not trained:
         return []
+    if trained[0].modality == "image":
+        seeds = ", ".join(map(str, sorted({run.seed for run in trained})))
+        kinds = dict.fromkeys(score.split("/")[0] for score in figure.scores)
+        return [*image_protocol.sentences(figure.runs, kinds), f"Seeds: {seeds}."]
     backbones = {run.backbone.key: catalogue.config.sentence.backbones[run.backbone.key] for run in trained}
 
     def each(name: str) -> str:
