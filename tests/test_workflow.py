@@ -73,7 +73,7 @@ class Checkout:
         path = self.folder / file
         text = path.read_text("utf-8")
         assert before in text
-        path.write_text(text.replace(before, after), "utf-8")
+        path.write_text(text.replace(before, after, 1), "utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -281,8 +281,8 @@ def test_tables_name_no_machine_and_training_runs_without_snakemake(checkout):
     ("config", "message"),
     [
         (
-            {"tables": ["nie2023/table_7"]},
-            "unknown table 'nie2023/table_7' in tables. Did you mean nie2023/table_1",
+            {"tables": ["nie2023/tabel_1"]},
+            "unknown table 'nie2023/tabel_1' in tables. Did you mean nie2023/table_1",
         ),
         ({"sentence": {"corpus": "wikipedia-sentences"}}, "must come from a mirror: set `mirror:`"),
         ({"mirror": "/nowhere/at/all"}, "mirror: '/nowhere/at/all' is not a folder"),
