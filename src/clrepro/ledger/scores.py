@@ -91,8 +91,10 @@ def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
     if len(present) < len(found):
         notes.append(absence(catalogue, cell, [run for run in found if run not in present], records))
         if all(catalogue.asks_for(run) for run in cell.runs):
+            name = f"{cell.paper}_{cell.table}"
+            targets = {part.target for part in (*catalogue.tables, *catalogue.figures)}
             printed = (cell.paper, cell.table, cell.row, cell.column, cell.metric) in catalogue.cells
-            fill = command(cell.runs[0].scale, f"{cell.paper}_{cell.table}" if printed else "all")
+            fill = command(cell.runs[0].scale, name if printed and name in targets else "all")
     if any(run.objective and catalogue.is_stale(run, records.record(run)) for run in present):
         kept = ", kept by accept_stale" if all(map(catalogue.accepts_stale, present)) else "; run the workflow again"
         notes.append(f"stale: trained by older code{kept}")
