@@ -54,7 +54,11 @@ def plan(
         print(f"{name:<24}{len(table.runs):>6}{holes:>7}{price.hours:>10.2f}{megabytes(price.gigabytes):>12}")
     price = cost.of_runs(catalogue, catalogue.runs)
     bundles = catalogue.bundles()
-    jobs = 4 * len(bundles) + len(catalogue.sources()) + len(catalogue.backbones())
+    jobs = (
+        sum(4 if bundle.modality == "sentence" else 3 for bundle in bundles)
+        + len(catalogue.sources())
+        + len(catalogue.backbones())
+    )
     jobs += len(catalogue.tables) + len(catalogue.figures) + len(catalogue.grids) + len(catalogue.simulations) + 1
     disk = megabytes(price.gigabytes)
     print(f"{'all, each run once':<24}{len(catalogue.runs):>6}{'':>7}{price.hours:>10.2f}{disk:>12}")

@@ -402,7 +402,8 @@ class Catalogue:
         asked: dict[Run, dict[str, None]] = defaultdict(dict)
         cells = [cell for table in self.tables for cell in table.cells]
         # numbers that a figure states come with the runs that something else asks for
-        cells += [cell for table in self.stated for cell in table.cells if set(cell.runs) <= set(self.runs)]
+        trained = set(self.runs)
+        cells += [cell for table in self.stated for cell in table.cells if trained.issuperset(cell.runs)]
         for cell in cells:
             for run in cell.runs:
                 asked[run] |= dict.fromkeys(part.split("/")[0] for part in (cell.score, cell.select) if part)

@@ -36,6 +36,7 @@ def against_rate(frame: pd.DataFrame, notes: Notes) -> Figure:
         axis.set_xscale("log")
         if score == "collapse/variance_raw":
             axis.set_yscale("symlog", linthresh=1e-3)
+            axis.set_ylim(bottom=0)
         axis.set_xlabel("learning rate")
         axis.set_ylabel(PANELS[score])
     handles: dict[str, Line2D] = {}
