@@ -168,7 +168,9 @@ def of_differences(catalogue: Catalogue, cell: Cell, records: Records) -> Scores
 
 def mean_of(catalogue: Catalogue, places: list[tuple[str, ...]], records: Records) -> Scores:
     """The mean of cells, seed by seed, of the seeds that all of them have."""
-    cells = [catalogue.cells.get(place) or catalogue.baselines[place] for place in places]
+    cells = [catalogue.cells.get(place) or catalogue.baselines.get(place) for place in places]
+    if None in cells:
+        return Scores({}, note="no experiment fills the row that it is a difference to")
     parts = [scores(catalogue, cell, records) for cell in cells]
     seeds = [seed for seed in parts[0].by_seed if all(seed in part.by_seed for part in parts)]
     by_seed = {seed: sum(part.by_seed[seed] for part in parts) / len(parts) for seed in seeds}
