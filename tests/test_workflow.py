@@ -318,7 +318,7 @@ def test_a_corrupt_mirror_file_stops_before_training_with_the_hashes(tmp_path):
     assert "error in fetch_wikipedia_sentences: source 'wikipedia-sentences'" in done.stderr + done.stdout
     # whatever fails, there is a report of what there is
     assert "Some jobs failed. The report of what there is: results/demo/report.html" in done.stderr + done.stdout
-    assert "not run yet: snakemake li2024_table_3_v1" in (tmp_path / "results/demo/report.html").read_text()
+    assert "snakemake li2024_table_3_v1 --cores all" in (tmp_path / "results/demo/report.html").read_text()
     assert "expected a678f19b27583f0e" in done.stderr + done.stdout
 
 
