@@ -28,7 +28,7 @@ def gather(catalogue: Catalogue, ledger: pd.DataFrame, tested: list[dict], recor
     theory = theory_rows(catalogue)
     content = {
         "scale": catalogue.config.scale,
-        "scale_note": f"At {tables.scale_sentence(catalogue.config)}; orderings are tested all the same.",
+        "scale_note": scale_note(catalogue),
         "made": {"clrepro": version("clrepro"), "commit": provenance.commit()},
         "setup": setup(catalogue),
         "rule": rule(catalogue),
@@ -41,6 +41,15 @@ def gather(catalogue: Catalogue, ledger: pd.DataFrame, tested: list[dict], recor
     content["cost"] = cost(content["runs"])
     content["problems"] = problems(records, content["papers"])
     return content
+
+
+def scale_note(catalogue: Catalogue) -> str:
+    """What the scale means for sentences, and for images where they are not the papers' own."""
+    config = catalogue.config
+    said = f"At {tables.scale_sentence(config)}; orderings are tested all the same."
+    if config.scale == "paper" or not any(run.modality == "image" for run in catalogue.runs):
+        return said
+    return f"{said} Of images: {protocol.SCALES[config.scale]}."
 
 
 def setup(catalogue: Catalogue) -> list[list[str]]:

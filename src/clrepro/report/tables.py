@@ -32,7 +32,7 @@ def scale_sentence(config: Config) -> str:
             f"paper scale: `reproduced` means that the {100 - 200 * config.ledger.alpha:g} % interval of our mean lies "
             f"within ±{config.ledger.band:g} points of the published number"
         )
-    data = {"demo": "generated sentences, digits of 8 × 8 pixels and tiny encoders", "bench": "real data and small encoders"}[config.scale]
+    data = {"demo": "generated data and tiny encoders", "bench": "real data and small encoders"}[config.scale]
     return f"{config.scale} scale: {data}, so no number is comparable with a published one"
 
 
