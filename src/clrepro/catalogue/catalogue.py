@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
 
-from clrepro.catalogue import figures, papers, simulations, tables
+from clrepro.catalogue import bundles, figures, papers, simulations, tables
+from clrepro.catalogue.bundles import Bundle
 from clrepro.catalogue.figures import Figure
 from clrepro.catalogue.runs import (
     BackboneBuild,
@@ -17,6 +17,7 @@ from clrepro.catalogue.runs import (
     backbone_build,
     corpus_identity,
     image_build,
+    resolved,
     result_file,
     split_settings,
 )
@@ -27,33 +28,8 @@ from clrepro.config import load as load_config
 from clrepro.data.image_recipes import RECIPES as AUGMENTATIONS
 from clrepro.data.sources import Source, source
 from clrepro.errors import UserError, unknown
-from clrepro.objectives import NAMES, resolve
+from clrepro.objectives import NAMES
 from clrepro.paths import RESULTS, read_json
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """Runs of one modality that share a job in every stage."""
-
-    name: str
-    runs: tuple[Run, ...]
-
-    @property
-    def modality(self) -> str:
-        return self.runs[0].modality
-
-    @property
-    def probed(self) -> tuple[Run, ...]:
-        """Those beside which statistics are recorded."""
-        return tuple(run for run in self.runs if run.has_probes)
-
-
-def resolved(objective: str, definition: dict, params: dict, place: str) -> tuple[str, dict]:
-    """The variant and all parameters of a run's objective."""
-    try:
-        return resolve(objective, definition.get("variant"), **params)
-    except UserError as failure:
-        raise UserError(f"{place}: {failure}") from None
 
 
 class Catalogue:
@@ -77,8 +53,8 @@ class Catalogue:
         )
         self.grids = {name: self.grid(name) for name in config.grids}
         left_out = set(papers.paper_keys()) - set(config.papers)
-        asked = [name for name in config.figures if name.split("/")[0] not in left_out]
-        wanted_figures = dict.fromkeys(full for name in asked for full in self.figures_named(name))
+        kept = (name for name in config.figures if name.split("/")[0] not in left_out)
+        wanted_figures = dict.fromkeys(full for name in kept for full in self.figures_named(name))
         self.figures = tuple(self.figure(name) for name in wanted_figures)
         self.simulations: tuple[Simulation, ...] = tuple(
             simulations.build(paper, name, config.scale, config.simulation)
@@ -198,9 +174,8 @@ class Catalogue:
                 raise
             return Cell(*place, score, hole=str(failure), **elsewhere)  # nobody asked for it: no reason to stop
         if not points:
-            return Cell(
-                *place, score, hole=f"`image.training.learning_rates` has no value of this {swept}", **elsewhere
-            )
+            why = f"`image.training.learning_rates` has no value of this {swept}"
+            return Cell(*place, score, hole=why, **elsewhere)
         runs = tuple(run for _, part in points for run in part)
         return Cell(*place, score, runs, select=spec["select"], points=points, **elsewhere)
 
@@ -379,8 +354,6 @@ class Catalogue:
     def figure(self, name: str) -> Figure:
         return figures.build(self, *name.split("/"))
 
-    # what the rules ask for
-
     def tests(self, run: Run, kind: str) -> bool:
         """Whether a table or figure of this configuration needs a run's results of a kind, as sts or linear."""
         asked = self._tested.get(run, ()) if run.modality == "sentence" else self.results(run)
@@ -444,51 +417,8 @@ class Catalogue:
         return self._by_folder[Path(folder)]
 
     def bundles(self) -> list[Bundle]:
-        """All runs, cut into jobs of at most `jobs.runs`.
-
-        Runs of one objective stay together, and as many objectives as fit share a job, within what one paper needs for
-        its tables, or for its figures alone; rows of the configuration have jobs of their own, so that one more leaves
-        the papers' jobs as they are.
-        """
-        size = self.config.jobs.runs
-        families: dict[tuple, dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
-        for run, owner in self._owners().items():
-            families[owner, run.modality, run.recipe.precision][run.group].append(run)
-        bundles = []
-        for (owner, modality, precision), groups in families.items():
-            packs: list[list[Run]] = []
-            for runs in groups.values():
-                for start in range(0, len(runs), size):
-                    chunk = runs[start : start + size]
-                    if packs and len(packs[-1]) + len(chunk) <= size:
-                        packs[-1] += chunk
-                    else:
-                        packs.append(chunk)
-            for number, runs in enumerate(packs, 1):
-                one = runs[0]
-                name = f"{owner}_{precision}_{number}"
-                if modality != "sentence":
-                    name = f"{owner}_{modality}s_{precision}_{number}"
-                if size == 1:
-                    name = f"{one.group}_{one.backbone.key}_{one.hash8}_seed{one.seed}"
-                bundles.append(Bundle(name, tuple(runs)))
-        return bundles
-
-    def _owners(self) -> dict[Run, str]:
-        """Which part of the catalogue has a run made: the first paper whose table, else whose figure, needs it."""
-        owners: dict[Run, str] = {}
-        for table in self.tables:
-            for cell in table.cells:
-                for run in cell.runs:
-                    if owners.setdefault(run, "rows" if cell.own else table.paper) == "rows" and not cell.own:
-                        owners[run] = table.paper
-        for figure in self.figures:  # a figure without scores touches no test set, so its runs share no job with others
-            for run in figure.runs:
-                owners.setdefault(run, f"{figure.paper}_{'scored' if figure.scores else 'figures'}")
-        for name, runs in self.grids.items():
-            for run in runs:
-                owners.setdefault(run, f"{name.split('/')[0]}_grids")
-        return owners
+        """All runs, cut into jobs of at most `jobs.runs`."""
+        return bundles.cut(self)
 
     def backbones(self) -> tuple[BackboneBuild | ImageBuild, ...]:
         """What is made ready; image encoders on one image set share it."""

@@ -13,7 +13,7 @@ from clrepro import fingerprint
 from clrepro.config import Config, Precision
 from clrepro.data.sources import source
 from clrepro.errors import UserError, unknown
-from clrepro.objectives import signatures
+from clrepro.objectives import resolve, signatures
 from clrepro.paths import DATA, RESULTS, STATE
 
 
@@ -111,6 +111,14 @@ def split_settings(
         error = failure.errors()[0]
         raise UserError(f"{place}: {'.'.join(map(str, error['loc']))}: {error['msg']}") from None
     return how, {key: value for key, value in settings.items() if key in parameters}
+
+
+def resolved(objective: str, definition: dict, params: dict, place: str) -> tuple[str, dict]:
+    """The variant and all parameters of a run's objective."""
+    try:
+        return resolve(objective, definition.get("variant"), **params)
+    except UserError as failure:
+        raise UserError(f"{place}: {failure}") from None
 
 
 def result_file(score: str) -> str:

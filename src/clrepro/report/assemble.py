@@ -49,7 +49,7 @@ def scale_note(catalogue: Catalogue) -> str:
     said = f"At {tables.scale_sentence(config)}; orderings are tested all the same."
     if config.scale == "paper" or not any(run.modality == "image" for run in catalogue.runs):
         return said
-    return f"{said} Of images: {protocol.SCALES[config.scale]}."
+    return f"{said} In image tables: {protocol.SCALES[config.scale]}."
 
 
 def setup(catalogue: Catalogue) -> list[list[str]]:
