@@ -327,7 +327,7 @@ def test_an_unfinished_sweep_is_a_hole_and_only_common_seeds_count(tmp_path, mon
             write(run, 50 + rate, 70 + run.seed)
     found = scores(catalogue, cell, Records())
     assert found.by_seed == {}
-    assert found.note == "sweep not finished, 4 of 6 runs: not run yet"
+    assert found.note == "sweep not finished, 4 of 6 runs: seed 42, 43 not run yet"
     assert found.fill == "snakemake oar2024_table_3 --cores all"
     write(cell.points[2][1][1], 10, 5)  # seed 43 of the last rate
     found = scores(catalogue, cell, Records())

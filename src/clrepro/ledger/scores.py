@@ -117,7 +117,8 @@ def of_sweep(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
     notes, fill = [], ""
     if absent:
         why, fill = absence(catalogue, cell, absent, records)
-        notes.append(f"sweep not finished, {len(complete)} of {len(chosen)} runs: {why}")
+        lacking = ", ".join(map(str, dict.fromkeys(run.seed for run in absent)))
+        notes.append(f"sweep not finished, {len(complete)} of {len(chosen)} runs: seed {lacking} {why}")
     if not common:
         return Scores({}, note="; ".join(notes), fill=fill)
 
