@@ -9,6 +9,7 @@ import typer
 
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue, cost
+from clrepro.catalogue.bundles import jobs_of
 from clrepro.errors import Interrupted, UserError, unknown
 from clrepro.paths import ROOT, read_json
 
@@ -54,12 +55,11 @@ def plan(
         print(f"{name:<24}{len(table.runs):>6}{holes:>7}{price.hours:>10.2f}{megabytes(price.gigabytes):>12}")
     price = cost.of_runs(catalogue, catalogue.runs)
     bundles = catalogue.bundles()
-    jobs = (
-        sum(4 if bundle.modality == "sentence" else 3 for bundle in bundles)
-        + len(catalogue.sources())
-        + len(catalogue.backbones())
-    )
-    jobs += len(catalogue.tables) + len(catalogue.figures) + len(catalogue.grids) + len(catalogue.simulations) + 1
+    jobs = sum(jobs_of(catalogue, bundle) for bundle in bundles)
+    jobs += len(catalogue.sources()) + len(catalogue.backbones()) + len(catalogue.figures) + len(catalogue.grids)
+    jobs += sum(bool(table.runs) for table in catalogue.tables)
+    jobs += len({table.paper for table in catalogue.tables if not table.runs})  # these share a job
+    jobs += len(catalogue.simulations) + 2  # theory and report
     disk = megabytes(price.gigabytes)
     print(f"{'all, each run once':<24}{len(catalogue.runs):>6}{'':>7}{price.hours:>10.2f}{disk:>12}")
     largest = max((cost.of_run(catalogue, run).gigabytes for run in catalogue.runs), default=0)

@@ -55,6 +55,14 @@ def cut(catalogue) -> list[Bundle]:
     return found
 
 
+def jobs_of(catalogue, bundle: Bundle) -> int:
+    """How many jobs a bundle is: training, and embedding with its probes where a table or figure asks for scores."""
+    if bundle.modality == "image":
+        return 3 if catalogue.result_files(bundle) else 1
+    probes = sum(any(catalogue.tests(run, kind) for run in bundle.runs) for kind in ("sts", "transfer"))
+    return 1 + probes + bool(probes)
+
+
 def owners(catalogue) -> dict[Run, str]:
     """Which part of the catalogue has a run made: the first paper whose table, else whose figure, needs it."""
     found: dict[Run, str] = {}

@@ -22,22 +22,6 @@ Weighting = Literal["weighted", "plain"]
 BLOCK = 256  # test rows whose cosines to all training rows are held at a time
 
 
-def accuracy(
-    train: np.ndarray | Tensor,
-    train_labels: np.ndarray | Tensor,
-    test: np.ndarray | Tensor,
-    test_labels: np.ndarray | Tensor,
-    k: int = 200,
-    weighting: Weighting = "weighted",
-    temperature: float = 0.1,
-    block: int = BLOCK,
-    device: torch.device | str = "cpu",
-) -> float:
-    """Top-1 accuracy in percent; see evaluate."""
-    parts = (train, train_labels, test, test_labels)
-    return evaluate(*parts, k, weighting, temperature, block, device)["top1"]
-
-
 def evaluate(
     train: np.ndarray | Tensor,
     train_labels: np.ndarray | Tensor,

@@ -85,7 +85,7 @@ def rule(catalogue: Catalogue) -> list[str]:
     return [
         f"A cell is the mean over its seeds with its {level} t interval. It is reproduced if the whole interval lies "
         f"within {band:g} points of the published number (two one-sided tests at {alpha:g} each), it differs if the "
-        "whole interval lies outside, and it is undecided otherwise or with a single seed.",
+        "whole interval lies outside, and it is undecided otherwise, as with a single seed or with equal seeds.",
         "A cell is not comparable if data, encoder, training or evaluation are not the paper's: at demo and bench "
         "scale no cell is. Where an erratum names the published number, the verdict says that it is doubtful.",
         "A claim is a comparison of cells, computed seed by seed and tested with variances that the claims of the "
