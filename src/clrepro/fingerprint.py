@@ -133,6 +133,7 @@ def of_stage(stage: str, *objectives: str) -> str:
         return hashlib.sha256(modules_part.encode() + content).hexdigest()[:16]
     if stage not in FUNCTIONS:
         return modules_part
-    tree = ast.parse((PACKAGE / "stages.py").read_text("utf-8"))
-    wanted = [_plain(node) for node in tree.body if getattr(node, "name", None) in FUNCTIONS[stage]]
+    trees = [ast.parse(file.read_text("utf-8")) for file in sorted((PACKAGE / "stages").glob("*.py"))]
+    defined = {node.name: _plain(node) for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)}
+    wanted = [defined[name] for name in FUNCTIONS[stage]]
     return hashlib.sha256(f"{modules_part} {wanted!r}".encode()).hexdigest()[:16]

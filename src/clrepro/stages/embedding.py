@@ -1,0 +1,67 @@
+"""Every distinct test sentence, or every image, once per checkpoint."""
+
+from pathlib import Path
+
+import numpy as np
+
+from clrepro.catalogue import Catalogue, Run
+from clrepro.catalogue.runs import digest
+from clrepro.data.senteval import distinct_sentences
+from clrepro.errors import UserError
+from clrepro.paths import read_json
+from clrepro.stages.common import checked_model, inputs_digest, say
+
+
+def embed(catalogue: Catalogue, runs: list[Run]) -> None:
+    """Embed every distinct test sentence once per checkpoint; (n, D) float32, with the sentences' digest."""
+    if runs[0].modality == "image":
+        return embed_images(catalogue, runs)
+    import torch
+    from transformers import AutoTokenizer
+
+    from clrepro.evaluation.embed import embed as embed_tokens
+    from clrepro.evaluation.embed import tokenise_for_embedding
+    from clrepro.models.sentence import SentenceEncoder
+    from clrepro.training.loop import choose_device
+
+    torch.set_num_threads(catalogue.config.jobs.threads)
+    device = choose_device(catalogue.config.device)
+    sentences = distinct_sentences(Path(read_json(catalogue.tasks.record)["path"]))
+    tokens: dict[Path, list] = {}
+    for number, run in enumerate(runs, 1):
+        model = SentenceEncoder(checked_model(run), run.recipe.pooling)
+        if run.backbone.folder not in tokens:
+            tokenizer = AutoTokenizer.from_pretrained(read_json(run.backbone.records[1])["path"])
+            tokens[run.backbone.folder] = tokenise_for_embedding(model, tokenizer, sentences)
+        say(f"[{number}/{len(runs)}] {run.folder}: {len(sentences):,} sentences")
+        vectors = embed_tokens(model.to(device), tokens[run.backbone.folder], device, title=run.slug)
+        if not np.isfinite(vectors).all():
+            raise UserError(f"{run.folder}: the embeddings are not finite; the checkpoint is broken")
+        np.savez(run.folder / "embeddings.npz", vectors=vectors, sentences=digest(sentences))
+
+
+def embed_images(catalogue: Catalogue, runs: list[Run]) -> None:
+    """Features of both splits once per checkpoint, (n, D) float32; not a number after a training that diverged."""
+    import torch
+
+    from clrepro.data import images
+    from clrepro.evaluation.image_features import embed as embed_split
+    from clrepro.evaluation.image_features import recipe_of_tests
+    from clrepro.models.image import load
+    from clrepro.training.loop import choose_device
+
+    torch.set_num_threads(catalogue.config.jobs.threads)
+    device = choose_device(catalogue.config.device)
+    for number, run in enumerate(runs, 1):
+        encoder = load(checked_model(run))
+        recipe = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
+        say(f"[{number}/{len(runs)}] {run.folder}")
+        features = {
+            split: embed_split(encoder, images.load(run.backbone.folder / split), recipe, device)
+            for split in images.SPLITS
+        }
+        if "diverged" in read_json(run.record):
+            features = {split: np.full_like(part, np.nan) for split, part in features.items()}
+        elif not all(np.isfinite(part).all() for part in features.values()):
+            raise UserError(f"{run.folder}: the features are not finite; the checkpoint is broken")
+        np.savez(run.folder / "features.npz", images=inputs_digest(catalogue, run), **features)

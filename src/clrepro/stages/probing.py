@@ -1,0 +1,74 @@
+"""Evaluate stored embeddings and features."""
+
+from pathlib import Path
+
+import numpy as np
+
+from clrepro.catalogue import Catalogue, Run
+from clrepro.catalogue.runs import digest
+from clrepro.data.senteval import distinct_sentences
+from clrepro.errors import UserError
+from clrepro.paths import read_json, write_json
+from clrepro.stages.common import checked_model, inputs_digest, say
+
+
+def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
+    """Probe stored features, as far as tables and figures ask, and write rows [task, split, metric, value]."""
+    import torch
+
+    from clrepro.data import images
+    from clrepro.data.augment import Recipe
+    from clrepro.evaluation.image_features import augmented, recipe_of_tests
+    from clrepro.evaluation.image_probes import Features, rows
+    from clrepro.models.image import load
+    from clrepro.training.loop import choose_device
+
+    torch.set_num_threads(1)
+    for number, run in enumerate(runs, 1):
+        file = run.folder / "features.npz"
+        with np.load(file) as stored:
+            if stored["images"] != inputs_digest(catalogue, run):
+                raise UserError(f"{file} holds features of other images than today's; delete it and embed again")
+            vectors = {split: stored[split] for split in images.SPLITS}
+        sets = {split: images.load(run.backbone.folder / split) for split in images.SPLITS}
+        labels = {split: part.labels for split, part in sets.items()}
+        shown = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
+        device = choose_device(catalogue.config.device) if run.augments_probes else torch.device("cpu")
+
+        def batches(name: str, size: int, run=run, train=sets["train"], shown=shown, device=device):
+            recipe = Recipe(name, shown.output_side(*train.images.shape[2:]), shown.statistics)
+            return augmented(load(checked_model(run)), train, recipe, size, device)
+
+        features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], batches, device)
+        kinds = catalogue.kinds(run)
+        for name in catalogue.results(run):
+            content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation, kinds)}
+            write_json(run.folder / name, content)
+        say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(catalogue.results(run))}")
+
+
+def sts(catalogue: Catalogue, runs: list[Run]) -> None:
+    from clrepro.evaluation.sts import evaluate_sts
+
+    probe(catalogue, runs, "sts.json", evaluate_sts)
+
+
+def transfer(catalogue: Catalogue, runs: list[Run]) -> None:
+    from clrepro.evaluation.transfer import evaluate_transfer
+
+    probe(catalogue, runs, "transfer.json", evaluate_transfer, catalogue.config.sentence.protocol)
+
+
+def probe(catalogue: Catalogue, runs: list[Run], name: str, evaluate, *settings: str) -> None:
+    """Evaluate stored embeddings and write the rows [task, split, metric, value]."""
+    root = Path(read_json(catalogue.tasks.record)["path"])
+    sentences = distinct_sentences(root)
+    for number, run in enumerate(runs, 1):
+        file = run.folder / "embeddings.npz"
+        with np.load(file) as stored:
+            if stored["sentences"] != digest(sentences):
+                raise UserError(f"{file} holds vectors of other sentences than today's; delete it and embed again")
+            vectors = stored["vectors"]
+        rows = [[*row[:3], round(row[3], 6)] for row in evaluate(vectors, sentences, root, *settings)]
+        write_json(run.folder / name, {"tasks": catalogue.tasks.identity, "protocol": list(settings), "rows": rows})
+        say(f"[{number}/{len(runs)}] {run.folder / name}")
