@@ -14,7 +14,7 @@ for bundle in CATALOGUE.bundles():
                     CATALOGUE.result_files(bundle),
                 params:
                     code=fingerprint.of_stage("probe_image"),
-                    settings=digest([[run.evaluation, CATALOGUE.kinds(run)] for run in bundle.runs]),
+                    settings=digest([[run.feature_probes, CATALOGUE.kinds(run)] for run in bundle.runs]),
                 log:
                     f"{LOGS}/probe/{bundle.name}.log",
                 benchmark:

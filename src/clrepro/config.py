@@ -127,6 +127,17 @@ class ImageTrainingOverrides(Model):
     precision: Precision | None = None
 
 
+class Detection(Model):
+    """Images with boxes: trained encoders are fine-tuned on them as detectors (table 2 of huang2023)."""
+
+    train: Names = Field(description="sources of images with boxes, all of them together")
+    test: str = Field(description="source of the images with boxes whose objects are then to be found")
+    settings: dict[str, float | int | list[int]] = Field(
+        {}, description="instead of the paper's, as `iterations: 1000`; papers/huang2023/experiments.yaml has them all"
+    )
+    runtime_minutes: PositiveInt = Field(2880, description="time limit of a job of fine-tuning, for schedulers")
+
+
 class Image(Model):
     """Image encoders: data, backbones and training."""
 
@@ -134,6 +145,9 @@ class Image(Model):
         {}, description="which encoder fills which tables; what is null or not there leaves their cells out"
     )
     training: ImageTrainingOverrides = ImageTrainingOverrides()
+    detection: Detection | None = Field(
+        None, description="images with boxes, to fine-tune encoders as detectors; null leaves these cells out"
+    )
 
 
 class SimulationOverrides(Model):
@@ -237,6 +251,7 @@ SECTIONS = (
     PretrainedBackbone,
     ImageTrainingOverrides,
     ImageBackbone,
+    Detection,
 )
 
 

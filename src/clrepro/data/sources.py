@@ -26,6 +26,7 @@ class Source:
     sentences: int | None = None
     encoder: dict = field(default_factory=dict)
     images: dict = field(default_factory=dict)  # kind, statistics, train, test, classes, channels, side
+    boxes: dict = field(default_factory=dict)  # split, images
 
     @property
     def folder(self) -> Path:

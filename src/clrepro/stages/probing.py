@@ -41,10 +41,11 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
 
         features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], batches, device)
         kinds = catalogue.kinds(run)
-        for name in catalogue.results(run):
-            content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation, kinds)}
+        settings, names = run.feature_probes, catalogue.feature_results(run)
+        for name in names:
+            content = {"protocol": settings, "rows": rows(name, features, settings, kinds)}
             write_json(run.folder / name, content)
-        say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(catalogue.results(run))}")
+        say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(names)}")
 
 
 def sts(catalogue: Catalogue, runs: list[Run]) -> None:
