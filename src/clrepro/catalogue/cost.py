@@ -21,6 +21,7 @@ ENCODERS = {
     ("resnet18", "imagenet"): (224, 1814, 11.2),
     ("resnet50", "cifar"): (32, 1298, 23.5),
     ("resnet50", "imagenet"): (224, 4089, 23.5),
+    ("resnet8", None): (32, 3.1, 0.08),
     ("conv3", None): (8, 0.1, 0.02),
 }
 # of a ResNet's multiplications, those of its last stage, which a detector applies to every region; width before it
