@@ -10,6 +10,7 @@ import torch
 from sklearn.neighbors import KNeighborsClassifier
 from torch import nn
 
+from clrepro.data import label_shares
 from clrepro.errors import UserError
 from clrepro.evaluation import collapse, fine_tune, knn, linear_probe, umap_picture
 from clrepro.evaluation.linear_probe import Settings
@@ -175,18 +176,18 @@ def test_batches_hold_every_example_once_an_epoch_in_new_orders():
 
 def test_shares_of_labels_are_stratified_nested_and_seeded():
     labels = np.random.default_rng(0).permutation(np.repeat([0, 1, 2, 7], [500, 100, 40, 3]))
-    kept = {share: fine_tune.label_subset(labels, share, seed=4) for share in (0.1, 0.5, 1)}
+    kept = {share: label_shares.label_subset(labels, share, seed=4) for share in (0.1, 0.5, 1)}
     counts = {share: np.bincount(labels[rows], minlength=8)[[0, 1, 2, 7]].tolist() for share, rows in kept.items()}
     assert counts == {0.1: [50, 10, 4, 1], 0.5: [250, 50, 20, 2], 1: [500, 100, 40, 3]}  # one of a class at least
     assert set(kept[0.1]) < set(kept[0.5]) < set(kept[1])
     assert kept[1].tolist() == list(range(643))
-    selection = fine_tune.selection_rows(labels, seed=4)
+    selection = label_shares.selection_rows(labels, seed=4)
     assert np.bincount(labels[selection]).tolist()[:3] == [50, 10, 4]
     assert not set(selection) & set(kept[0.5])
-    assert kept[0.1].tolist() == fine_tune.label_subset(labels, 0.1, seed=4).tolist() == sorted(kept[0.1])
-    assert kept[0.1].tolist() != fine_tune.label_subset(labels, 0.1, seed=5).tolist()
+    assert kept[0.1].tolist() == label_shares.label_subset(labels, 0.1, seed=4).tolist() == sorted(kept[0.1])
+    assert kept[0.1].tolist() != label_shares.label_subset(labels, 0.1, seed=5).tolist()
     with pytest.raises(UserError, match="a share of 10 of the labels"):
-        fine_tune.label_subset(labels, 10)
+        label_shares.label_subset(labels, 10)
 
 
 def test_a_head_on_frozen_features_is_the_mlp_of_the_paper():

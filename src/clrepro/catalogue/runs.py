@@ -296,9 +296,10 @@ class Run:
         return bool(self.objective or self.recipe.held_out)
 
     @property
-    def augments_probes(self) -> bool:
+    def probes_need_images(self) -> bool:
         """Whether a probe of it needs the images and the encoder, not only stored features."""
-        return any(part.get("augmentation", "none") != "none" for part in self.evaluation.values())
+        parts = self.evaluation.values()
+        return any(part.get("augmentation", "none") != "none" or not part.get("frozen", True) for part in parts)
 
     def state(self, code: str, inputs: str) -> Path:
         """Where training keeps what it must not lose; other code or other input bytes start anew."""

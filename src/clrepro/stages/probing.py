@@ -17,8 +17,7 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
     import torch
 
     from clrepro.data import images
-    from clrepro.data.augment import Recipe
-    from clrepro.evaluation.image_features import augmented, recipe_of_tests
+    from clrepro.evaluation.image_features import Images, recipe_of_tests
     from clrepro.evaluation.image_probes import Features, rows
     from clrepro.models.image import load
     from clrepro.training.loop import choose_device
@@ -33,13 +32,9 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
         sets = {split: images.load(run.backbone.folder / split) for split in images.SPLITS}
         labels = {split: part.labels for split, part in sets.items()}
         shown = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
-        device = choose_device(catalogue.config.device) if run.augments_probes else torch.device("cpu")
-
-        def batches(name: str, size: int, run=run, train=sets["train"], shown=shown, device=device):
-            recipe = Recipe(name, shown.output_side(*train.images.shape[2:]), shown.statistics)
-            return augmented(load(checked_model(run)), train, recipe, size, device)
-
-        features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], batches, device)
+        device = choose_device(catalogue.config.device) if run.probes_need_images else torch.device("cpu")
+        seen = Images(lambda run=run: load(checked_model(run)), sets, shown, device)
+        features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], seen)
         kinds = catalogue.kinds(run)
         for name in catalogue.results(run):
             content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation, kinds)}
