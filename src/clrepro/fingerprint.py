@@ -26,7 +26,7 @@ STAGES = {
     "prepare_image": ["clrepro.data.images"],
     "train_image": ["clrepro.training.image", "clrepro.objectives._objective"],
     "embed_image": ["clrepro.evaluation.image_features", "clrepro.models.image"],
-    "probe_image": ["clrepro.evaluation.image_probes"],
+    "probe_image": ["clrepro.evaluation.image_probes", "clrepro.evaluation.image_pictures"],
     "transfer": ["clrepro.evaluation.transfer"],
     "table": ["clrepro.ledger.cells", "clrepro.report.tables"],
     "figure": ["clrepro.report.figures"],

@@ -351,7 +351,7 @@ class Catalogue:
                 asked[run] |= dict.fromkeys(part.split("/")[0] for part in (cell.score, cell.select) if part)
         for figure in self.figures:
             for run in figure.runs:
-                asked[run] |= dict.fromkeys(part.split("/")[0] for part in figure.scores)
+                asked[run] |= dict.fromkeys(part.split("/")[0] for part in (*figure.scores, *figure.pictures))
         return asked
 
     def kinds(self, run: Run) -> tuple[str, ...]:

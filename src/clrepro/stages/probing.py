@@ -13,11 +13,12 @@ from clrepro.stages.common import checked_model, inputs_digest, say
 
 
 def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
-    """Probe stored features, as far as tables and figures ask, and write rows [task, split, metric, value]."""
+    """Probe stored features, as far as tables and figures ask: rows [task, split, metric, value], and pictures."""
     import torch
 
     from clrepro.data import images
     from clrepro.evaluation.image_features import Images, recipe_of_tests
+    from clrepro.evaluation.image_pictures import PICTURES, arrays
     from clrepro.evaluation.image_probes import Features, rows
     from clrepro.models.image import load
     from clrepro.training.loop import choose_device
@@ -37,7 +38,11 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
         features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], seen)
         kinds = catalogue.kinds(run)
         for name in catalogue.results(run):
-            content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation, kinds)}
+            kind = name.removesuffix(".json")
+            if kind in PICTURES:
+                content = {"arrays": arrays(kind, features)}
+            else:
+                content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation, kinds)}
             write_json(run.folder / name, content)
         say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(catalogue.results(run))}")
 
