@@ -317,7 +317,7 @@ def test_gains_stand_above_the_bars_of_a_batch_size_and_published_heights_at_pap
     assert [label.get_text() for label in axis.get_xticklabels()] == ["8", "16", "32", "64", "128"]
     heights = [[mean(frame, series=f"{name}, small images", batch_size=size, statistic="linear/top1")
                 for name in ("SimCLR", "MACL")] for size in (8, 16, 32, 64, 128)]  # fmt: skip
-    assert [bar.get_height() for bar in axis.patches] == pytest.approx(sum(heights, []))
+    assert [bar.get_height() for bar in axis.patches] == pytest.approx([height for pair in heights for height in pair])
     assert [text.get_text() for text in axis.texts] == [f"{macl - simclr:+.1f}" for simclr, macl in heights]
 
     def diamonds(notes):
