@@ -24,7 +24,7 @@ for bundle in CATALOGUE.bundles():
                 resources:
                     mem_mb=8000,
                     runtime=240,
-                    gpu=JOBS.gpus if any(run.augments_probes for run in bundle.runs) else 0,
+                    gpu=JOBS.gpus if any(run.probes_need_images for run in bundle.runs) else 0,
                 script:
                     "../scripts/probe_images.py"
 

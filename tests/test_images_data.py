@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import re
 import struct
 import tarfile
 import zipfile
@@ -13,12 +14,16 @@ from PIL import Image
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional as oracle
 
+from clrepro import cli, stages
+from clrepro import config as configuration
+from clrepro.catalogue import Catalogue
 from clrepro.data import augment as operations
 from clrepro.data import image_archives, image_detection, image_files, images
 from clrepro.data.augment import Recipe, augment
 from clrepro.data.image_draws import philox, uniforms
 from clrepro.data.image_recipes import RECIPES, STATISTICS, draw
 from clrepro.errors import UserError
+from clrepro.paths import read_json, sha256
 
 BILINEAR = InterpolationMode.BILINEAR
 
@@ -320,6 +325,46 @@ def test_cifar_archives_run_no_code_and_are_complete(small_cifar, tmp_path, caps
         images.prepare(build(**changes), "cifar100", tmp_path / "out")
     assert "ran" not in capsys.readouterr().out
     assert not (tmp_path / "out" / "test" / "split.json").exists()
+
+
+def test_a_cifar_archive_comes_from_the_mirror_and_its_bytes_are_checked(small_cifar, tmp_path, monkeypatch, capsys):
+    build, pixels = small_cifar
+    monkeypatch.chdir(tmp_path)
+    archive = tmp_path / "mirror/cifar100/cifar-100-python.tar.gz"
+    archive.parent.mkdir(parents=True)
+    raw = configuration.read(configuration.ROOT / "config.yaml")
+    spec = {"data": "cifar100", "architecture": "conv3", "side": 32}
+    changes = {"mirror": "mirror", "tables": ["oar2024/table_4"], "figures": [],
+               "image": {"backbones": {"CIFAR100_ResNet-50": spec}}}  # fmt: skip
+    catalogue = Catalogue(configuration.parse(configuration.merge(raw, changes)))
+    (encoder,) = catalogue.backbones()
+    with pytest.raises(UserError, match=r"mirror/cifar100/cifar-100-python\.tar\.gz' is missing from the mirror"):
+        catalogue.check_inputs()
+    build().rename(archive)
+    catalogue.check_inputs()
+    stages.fetch(catalogue, encoder.source)
+    record = read_json(encoder.source.record)
+    assert (record["sha256"], record["path"]) == (sha256(archive), "mirror/cifar100/cifar-100-python.tar.gz")
+    stages.prepare(catalogue, encoder)
+    assert np.array_equal(images.load(encoder.folder / "test").images.reshape(-1, 3072), pixels["test"])
+    # another archive in its place, one that would run code: refused by its hash, and unread where no hash is known
+    build(train=pickle.dumps(Harmful(), protocol=2)).rename(archive)
+    with pytest.raises(UserError, match="learned at the first fetch"):
+        stages.fetch(catalogue, encoder.source)
+    (tmp_path / "data/checksums.json").unlink()
+    stages.fetch(catalogue, encoder.source)
+    with pytest.raises(UserError, match=r"__builtin__\.print, which no image archive needs"):
+        stages.prepare(catalogue, encoder)
+    assert "ran" not in capsys.readouterr().out
+
+
+def test_the_list_of_sources_says_how_each_is_checked(capsys):
+    cli.sources()
+    said = dict(re.findall(r"^([\w-]+)  .*?sha256: (.*?)$", capsys.readouterr().out, re.M | re.S))
+    assert said["cifar100"] == "learned at the first fetch"
+    assert said["imagenet-1k"].startswith("none: the folder is used where it lies")
+    assert said["digits"].startswith("none: it is generated")
+    assert len(said["cifar10-jpeg"]) == 64
 
 
 def test_a_truncated_cifar_archive_is_refused(small_cifar, tmp_path):

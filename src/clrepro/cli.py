@@ -400,7 +400,7 @@ def sources() -> None:
     for source in every().values():
         print(f"{source.name}  ({source.megabytes:g} MB; {source.licence})\n  {source.what}")
         print(f"  url: {source.url or '-'} at {source.revision}\n  mirror: {source.mirror or '-'}")
-        print(f"  sha256: {source.sha256 or 'learned at the first fetch'}")
+        print(f"  sha256: {source.sha256 or source.checked}")
 
 
 @app.command("config")

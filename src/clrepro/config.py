@@ -115,8 +115,15 @@ class ImageBackbone(Model):
 class ImageTrainingOverrides(Model):
     """What a scale changes in the papers' settings of image encoders; null keeps the paper's value."""
 
-    epochs: PositiveFloat | None = Field(None, description="passes over the training images, may be a fraction")
+    epochs: PositiveFloat | None = Field(
+        None,
+        description="passes over the training images, may be a fraction; where a table trains longer than its recipe, "
+        "so many times as long; warm-up keeps its share",
+    )
     batch_divisor: PositiveInt = Field(1, description="batch sizes are divided by it, to no less than 2")
+    memory_divisor: PositiveInt = Field(
+        1, description="MoCo's queues and NNCLR's support sets are divided by it, to no less than 1"
+    )
     batch_sizes: list[PositiveInt] | None = Field(
         None, description="only runs with these of the papers' batch sizes; the cells of others are holes"
     )

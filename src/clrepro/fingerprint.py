@@ -26,7 +26,7 @@ STAGES = {
     "prepare_image": ["clrepro.data.images"],
     "train_image": ["clrepro.training.image", "clrepro.objectives._objective"],
     "embed_image": ["clrepro.evaluation.image_features", "clrepro.models.image"],
-    "probe_image": ["clrepro.evaluation.image_probes"],
+    "probe_image": ["clrepro.evaluation.image_probes", "clrepro.evaluation.image_pictures"],
     "prepare_detection": ["clrepro.data.image_detection"],
     "detect": ["clrepro.training.detection", "clrepro.evaluation.detection", "clrepro.models.detection"],
     "transfer": ["clrepro.evaluation.transfer"],

@@ -5,14 +5,13 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from clrepro.catalogue import bundles, detection, figures, grids, papers, simulations, tables
+from clrepro.catalogue import bundles, detection, figures, grids, image_runs, papers, simulations, tables
 from clrepro.catalogue.bundles import Bundle
 from clrepro.catalogue.detection import DetectionBuild
 from clrepro.catalogue.figures import Figure
 from clrepro.catalogue.runs import (
     BackboneBuild,
     ImageBuild,
-    ImageRecipe,
     Run,
     backbone_build,
     corpus_identity,
@@ -25,7 +24,6 @@ from clrepro.catalogue.simulations import Simulation
 from clrepro.catalogue.tables import Cell, Table
 from clrepro.config import Config
 from clrepro.config import load as load_config
-from clrepro.data.image_recipes import RECIPES as AUGMENTATIONS
 from clrepro.data.sources import Source, source
 from clrepro.errors import UserError, unknown
 from clrepro.objectives import NAMES
@@ -246,7 +244,7 @@ class Catalogue:
         self, definition: dict, owner: str, backbone: str, place: str, changes: dict | None = None
     ) -> tuple[Run, ...]:
         if papers.modality(definition, owner) == "image":
-            return self._image_runs(definition, owner, backbone, place, changes)
+            return image_runs.define(self.config, definition, owner, backbone, place, changes)
         objective = definition.get("objective")
         overrides = self.config.sentence.training.model_dump(exclude_none=True)
         if not objective:  # what a scale changes in training does not touch an untrained encoder, but for
@@ -267,38 +265,6 @@ class Catalogue:
         return tuple(
             Run(self.config.scale, "sentence", build, objective, variant, params, how, data, seed)
             for seed in (self.config.seeds if objective else [0])
-        )
-
-    def _image_runs(
-        self, definition: dict, owner: str, backbone: str, place: str, changes: dict | None
-    ) -> tuple[Run, ...]:
-        objective, scale = definition["objective"], self.config.image.training
-        merged = {**papers.settings(definition, owner, backbone), **(changes or {})}
-        merged["batch_size"] = max(2, merged["batch_size"] // scale.batch_divisor)
-        for name in ("epochs", "augmentation", "precision"):
-            if getattr(scale, name) is not None:
-                merged[name] = getattr(scale, name)
-        evaluation = {kind: dict(part) for kind, part in merged.pop("evaluation", {}).items()}
-        for part in evaluation.values():
-            if scale.probe_epochs is not None and "epochs" in part:
-                part["epochs"] = scale.probe_epochs
-        as_detector = evaluation.pop("detection", None)
-        if as_detector and self.detection:
-            evaluation["detection"] = detection.settings(self.config, as_detector, place)
-        how, params = split_settings(merged, objective, place, ImageRecipe)
-        if how.augmentation not in AUGMENTATIONS:
-            raise unknown("augmentation", how.augmentation, AUGMENTATIONS, place)
-        variant, params = resolved(objective, definition, params, place)
-        build = image_build(self.config, backbone)
-        images = build.source.images["train"] if build.spec["classes"] is None else None
-        if images is not None and how.batch_size > images:
-            raise UserError(
-                f"{place}: batch_size {how.batch_size} is larger than the {images:,} training images of "
-                f"{build.source.name}; raise `image.training.batch_divisor`"
-            )
-        return tuple(
-            Run(self.config.scale, "image", build, objective, variant, params, how, build.data, seed, evaluation)
-            for seed in self.config.seeds
         )
 
     # grid searches: opt-in, selected on STS-B dev
@@ -368,7 +334,7 @@ class Catalogue:
                 asked[run] |= dict.fromkeys(part.split("/")[0] for part in (cell.score, cell.select) if part)
         for figure in self.figures:
             for run in figure.runs:
-                asked[run] |= dict.fromkeys(part.split("/")[0] for part in figure.scores)
+                asked[run] |= dict.fromkeys(part.split("/")[0] for part in (*figure.scores, *figure.pictures))
         return asked
 
     def kinds(self, run: Run) -> tuple[str, ...]:

@@ -297,9 +297,10 @@ class Run:
         return bool(self.objective or self.recipe.held_out)
 
     @property
-    def augments_probes(self) -> bool:
+    def probes_need_images(self) -> bool:
         """Whether a probe of it needs the images and the encoder, not only stored features."""
-        return any(part.get("augmentation", "none") != "none" for part in self.evaluation.values())
+        parts = self.evaluation.values()
+        return any(part.get("augmentation", "none") != "none" or not part.get("frozen", True) for part in parts)
 
     @property
     def feature_probes(self) -> dict[str, dict]:

@@ -41,6 +41,15 @@ class Source:
     def identity(self) -> str:
         return f"{self.name}@{self.revision}"
 
+    @property
+    def checked(self) -> str:
+        """How its bytes are checked where the catalogue has no sha256."""
+        if self.kind == "generated":
+            return "none: it is generated, by code whose fingerprint the workflow keeps"
+        if self.kind == "folder":
+            return "none: the folder is used where it lies; its images are counted and opened when it is prepared"
+        return "learned at the first fetch"
+
     def in_mirror(self, mirror: str | None) -> Path | None:
         """The file or folder in the mirror, or None where the mirror does not have it."""
         if mirror is None or self.mirror is None:

@@ -59,8 +59,9 @@ def probes(runs: Iterable[Run], kinds: Iterable[str]) -> list[str]:
             elif kind.startswith("knn") and how:
                 found[f"Neighbours: k = {how['k']}, {how['weighting']} votes ({kind})."] = None
             elif kind.startswith("finetune") and how:
+                encoder = "on the frozen encoder" if how["frozen"] else "and the encoder, trained together"
                 found[
-                    f"Fine-tuning: a head of {'-'.join(map(str, how['hidden']))} on the frozen encoder, "
+                    f"Fine-tuning: a head of {'-'.join(map(str, how['hidden']))} {encoder}, "
                     f"{how['epochs']} epochs, batch {how['batch_size']}, rate {how['learning_rate']:g}."
                 ] = None
             elif kind == "detection" and how:
