@@ -156,7 +156,7 @@ def test_an_archive_cannot_write_outside_its_folder(mirror, tmp_path):
 
 
 def test_a_mirror_without_a_source_is_refused_even_where_a_url_exists(mirror):
-    with pytest.raises(UserError, match="missing from the mirror; put it there, or fetch once without"):
+    with pytest.raises(UserError, match="missing from the mirror; run `clrepro mirror`, or fetch once without"):
         source("wiki1m-for-simcse").check_reachable(str(mirror))
     source("wiki1m-for-simcse").check_reachable(None)
 

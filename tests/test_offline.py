@@ -5,6 +5,8 @@ import http.server
 import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import urllib.parse
 from contextlib import contextmanager
@@ -266,9 +268,9 @@ def test_a_mirror_is_filled_once_then_verified_then_used(some, hub, tmp_path, mo
     folder = tmp_path / "mirror"
     assert states(mirroring.plan(folder, needed)) == ["to download"] * 3 + ["PUT IT THERE"]
     assert not folder.exists()
-    said = []
-    assert states(mirroring.fill(folder, needed, said.append)) == ["downloaded"] * 3 + ["PUT IT THERE"]
-    assert "by agreement (image-net.org)) and put it at" in str(said[-1])
+    found = list(mirroring.fill(folder, needed))
+    assert states(found) == ["downloaded"] * 3 + ["PUT IT THERE"]
+    assert "by agreement (image-net.org)) and put it at" in str(found[-1])
     manifest = read_json(folder / "manifest.json")["files"]
     assert set(manifest) == {"cifar10/cifar-10-python.tar.gz", "wiki/wiki1m_for_simcse.txt"} | {
         f"models/bert-base-uncased/{name}" for name in ("config.json", "model.safetensors", "tokenizer.json")
@@ -279,7 +281,7 @@ def test_a_mirror_is_filled_once_then_verified_then_used(some, hub, tmp_path, mo
     assert (weights["bytes"], weights["url"]) == (7000, "google-bert/bert-base-uncased")
 
     server.asked, hub.asked = [], []
-    assert states(mirroring.fill(folder, needed, said.append)) == ["verified"] * 3 + ["PUT IT THERE"]
+    assert states(mirroring.fill(folder, needed)) == ["verified"] * 3 + ["PUT IT THERE"]
     assert states(mirroring.check(folder, needed)) == ["verified"] * 3 + ["PUT IT THERE"]
     assert not any(finding.fatal for finding in mirroring.check(folder, needed))
     assert server.asked == hub.asked == []
@@ -297,7 +299,7 @@ def test_a_mirror_is_filled_once_then_verified_then_used(some, hub, tmp_path, mo
 def test_damage_in_a_mirror_is_found_refused_and_mended(some, tmp_path, file, how):
     _, needed = some
     folder = tmp_path / "mirror"
-    mirroring.fill(folder, needed, lambda _: None)
+    list(mirroring.fill(folder, needed))
     good, place = (folder / file).read_bytes(), 0 if "cifar" in file else 2
     {
         "changed": lambda: (folder / file).write_bytes(good[:-1] + b"?"),
@@ -305,12 +307,12 @@ def test_damage_in_a_mirror_is_found_refused_and_mended(some, tmp_path, file, ho
         "removed": (folder / file).unlink,
     }[how]()
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    found = mirroring.check(folder, needed)
+    found = list(mirroring.check(folder, needed))
     assert found[place].fatal
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
     with pytest.raises(UserError, match=file.rsplit("/")[-1]):
         fetch.fetch(needed[place][0], str(folder))
-    assert states(mirroring.fill(folder, needed, lambda _: None))[place] == "downloaded"
+    assert states(mirroring.fill(folder, needed))[place] == "downloaded"
     assert (folder / file).read_bytes() == good
     assert states(mirroring.check(folder, needed))[place] == "verified"
 
@@ -318,7 +320,7 @@ def test_damage_in_a_mirror_is_found_refused_and_mended(some, tmp_path, file, ho
 def test_one_failing_source_does_not_stop_the_others(some, tmp_path):
     server, needed = some
     server.statuses = [404]
-    found = mirroring.fill(tmp_path / "mirror", needed, lambda _: None)
+    found = list(mirroring.fill(tmp_path / "mirror", needed))
     assert states(found) == ["FAILED", "downloaded", "downloaded", "PUT IT THERE"]
     assert [finding.fatal for finding in found] == [True, False, False, False]
 
@@ -326,15 +328,15 @@ def test_one_failing_source_does_not_stop_the_others(some, tmp_path):
 def test_another_revision_in_the_mirror_is_named_and_replaced(some, tmp_path):
     _, needed = some
     folder = tmp_path / "mirror"
-    mirroring.fill(folder, needed, lambda _: None)
+    list(mirroring.fill(folder, needed))
     manifest = read_json(folder / "manifest.json")
     for entry in manifest["files"].values():
         entry["revision"] = "older"
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert "has revision older of it, needed is 86b5e093" in str(mirroring.check(folder, needed)[2])
+    assert "has revision older of it, needed is 86b5e093" in str(list(mirroring.check(folder, needed))[2])
     with pytest.raises(UserError, match="the mirror has revision older, needed is 86b5e093"):
         fetch.fetch(needed[2][0], str(folder))
-    assert states(mirroring.fill(folder, needed, lambda _: None))[:3] == ["downloaded"] * 3
+    assert states(mirroring.fill(folder, needed))[:3] == ["downloaded"] * 3
     assert states(mirroring.check(folder, needed))[:3] == ["verified"] * 3
 
 
@@ -349,3 +351,38 @@ def test_paper_scale_needs_every_source_that_its_configuration_names():
     }  # fmt: skip
     assert "imagenet-1k" in {part.name for part, required in needed if not required}
     assert mirroring.needs(Catalogue(load("demo"))) == []
+
+
+def test_one_mirror_is_filled_by_one_command_at_a_time(some, tmp_path):
+    _, needed = some
+    first = mirroring.fill(tmp_path / "mirror", needed)
+    next(first)
+    with pytest.raises(UserError, match="another clrepro mirror is filling"):
+        next(mirroring.fill(tmp_path / "mirror", needed))
+    assert states(first) == ["downloaded"] * 2 + ["PUT IT THERE"]
+
+
+def command(*words):
+    """Exit code and output of the command line."""
+    done = subprocess.run([sys.executable, "-m", "clrepro.cli", *words], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_command_line_names_what_is_missing_and_fails_for_it(tmp_path):
+    code, said = command("mirror", "--scale", "paper", "--dry-run", "here")
+    assert code == 0
+    assert "roberta-large: to download: 1,425 MB, FacebookAI/roberta-large at 722cf37b, from the model hub" in said
+    assert "4.2 GB to download into here; nothing was done" in said
+    assert command("mirror", "--scale", "paper", "--check", "here") == (1, "error: mirror: 'here' is not a folder\n")
+    (tmp_path / "here/senteval").mkdir(parents=True)
+    (tmp_path / "here/senteval/senteval.tar.xz").write_bytes(b"another file")
+    code, said = command("mirror", "--scale", "bench", "--check", "here")
+    assert code == 1
+    assert "senteval-downstream: WRONG: here/senteval/senteval.tar.xz has sha256" in said
+    assert "wikipedia-sentences: PUT IT THERE: get it yourself" in said
+    assert "Traceback" not in said
+    code, said = command("sources", "--mirror", "here")
+    assert code == 0
+    assert "now: in the mirror: here/senteval/senteval.tar.xz (not fetched yet)" in said
+    assert "now: missing from the mirror: clrepro mirror here downloads it" in said
+    assert "now: to be got by hand: put it at here/imagenet" in said

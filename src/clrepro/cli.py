@@ -419,12 +419,11 @@ def mirror_command(
 
     config = configuration.load(scale, configfile)
     needed = mirroring.needs(Catalogue(config.model_copy(update={"mirror": str(folder)})))
-    if not (check or dry_run):
-        findings = mirroring.fill(folder, needed, lambda finding: print(finding, flush=True))
-    else:
-        findings = (mirroring.plan if dry_run else mirroring.check)(folder, needed)
-        for finding in findings:
-            print(finding)
+    act = mirroring.plan if dry_run else mirroring.check if check else mirroring.fill
+    findings = []
+    for finding in act(folder, needed):
+        print(finding, flush=True)
+        findings.append(finding)
     failed = sum(finding.fatal for finding in findings)
     lacking = sum(finding.state == "PUT IT THERE" for finding in findings)
     if not findings:

@@ -5,7 +5,7 @@ put there by hand are checked against published checksums, and taken into the ma
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,20 +50,17 @@ def needs(catalogue: Catalogue) -> list[Need]:
     return required + [(source, False) for name, source in sorted(sets.items()) if name in words]
 
 
-def fill(folder: Path, needed: Iterable[Need], say: Callable[[Finding], None]) -> list[Finding]:
+def fill(folder: Path, needed: Iterable[Need]) -> Iterator[Finding]:
     """Download what is missing, verify what is there; one source's failure does not stop the others."""
-    found = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".mirror.lock", timeout=0):
             for source, required in needed:
-                found.append(bring(folder, source, required))
-                say(found[-1])
+                yield bring(folder, source, required)
     except Timeout:
         raise UserError(f"another clrepro mirror is filling {folder}; wait for it") from None
     except OSError as failure:
         raise UserError(f"{failure.filename or folder}: cannot write there ({failure.strerror or failure})") from None
-    return found
 
 
 def bring(folder: Path, source: Source, required: bool) -> Finding:
@@ -180,44 +177,38 @@ def write_manifest(folder: Path, files: dict[str, dict]) -> None:
     write_json(folder / MANIFEST, {"written by": "clrepro mirror", "changed": now, "files": files})
 
 
-def check(folder: Path, needed: Iterable[Need]) -> list[Finding]:
-    """Verify a mirror without network and without writing: what is needed, and all that its manifest names."""
+def check(folder: Path, needed: Iterable[Need]) -> Iterator[Finding]:
+    """Verify a mirror without network and without writing: what is needed, by its manifest and published sha256."""
     if not folder.is_dir():
         raise UserError(f"mirror: '{folder}' is not a folder")
-    found = []
     for source, required in needed:
         target = folder / source.mirror
         if not target.exists():
-            if source.url:
-                found.append(Finding(source, "MISSING", f"{target}; clrepro mirror downloads it", True))
-            else:
-                found.append(by_hand(source, target, required))
-            continue
-        problem = folder_problem(source, target) if source.kind == "folder" else difference(folder, source)
-        if problem:
-            found.append(Finding(source, "WRONG", problem, True))
+            missing = Finding(source, "MISSING", f"{target}; clrepro mirror downloads it", True)
+            yield missing if source.url else by_hand(source, target, required)
+        elif problem := folder_problem(source, target) if source.kind == "folder" else difference(folder, source):
+            yield Finding(source, "WRONG", problem, True)
+        elif source.kind == "folder":
+            yield Finding(source, "there", "its pictures are checked when it is prepared")
         elif source.sha256 or files_of(source, read_manifest(folder)):
-            found.append(Finding(source, "verified"))
+            yield Finding(source, "verified")
         else:
-            found.append(Finding(source, "there", "nothing says what it should be; clrepro mirror records it"))
-    return found
+            yield Finding(source, "there", "nothing says what it should be; clrepro mirror records it")
 
 
-def plan(folder: Path, needed: Iterable[Need]) -> list[Finding]:
+def plan(folder: Path, needed: Iterable[Need]) -> Iterator[Finding]:
     """What `fill` would do, by names alone: nothing is read, asked or written."""
-    found = []
     for source, required in needed:
         target = folder / source.mirror
         have = size_of(Path(f"{target}.part"))
         if target.exists():
-            found.append(Finding(source, "there", "to be verified"))
+            yield Finding(source, "there", "to be verified")
         elif not source.url:
-            found.append(by_hand(source, target, required))
+            yield by_hand(source, target, required)
         else:
             resumed = f", {have / 1e6:,.0f} MB of it received" if have else ""
             revision = f" at {source.revision[:8]}, from the model hub" if source.kind == "huggingface" else ""
-            found.append(Finding(source, "to download", f"{source.megabytes:,g} MB{resumed}, {source.url}{revision}"))
-    return found
+            yield Finding(source, "to download", f"{source.megabytes:,g} MB{resumed}, {source.url}{revision}")
 
 
 def to_download(findings: Iterable[Finding]) -> float:

@@ -75,7 +75,7 @@ class Source:
                 f"source '{self.name}' has no url, so it must come from a mirror: set `mirror:` to a folder "
                 f"that holds {self.mirror}"
             )
-        remedy = "put it there, or fetch once without `mirror:`" if self.url else "put it there"
+        remedy = "run `clrepro mirror`, or fetch once without `mirror:`" if self.url else "put it there"
         raise UserError(f"source '{self.name}': '{Path(mirror) / self.mirror}' is missing from the mirror; {remedy}")
 
 
