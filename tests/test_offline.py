@@ -353,6 +353,22 @@ def test_paper_scale_needs_every_source_that_its_configuration_names():
     assert mirroring.needs(Catalogue(load("demo"))) == []
 
 
+def test_a_mirror_that_has_moved_costs_one_record(tmp_path):
+    (tmp_path / "old/cifar10").mkdir(parents=True)
+    (tmp_path / "old/cifar10/cifar-10-python.tar.gz").write_bytes(CONTENT)
+    wanted = source("cifar10")
+    fetch.fetch(wanted, str(tmp_path / "old"))
+    before = wanted.record.read_bytes()
+    (tmp_path / "old").rename(tmp_path / "new")
+    with pytest.raises(
+        UserError, match=f"which is gone; if the mirror has moved, set `mirror:` and delete {wanted.record}"
+    ):
+        wanted.check_reachable(str(tmp_path / "new"))
+    wanted.record.unlink()
+    fetch.fetch(wanted, str(tmp_path / "new"))
+    assert wanted.record.read_bytes() == before  # so that nothing is made again from it
+
+
 def test_one_mirror_is_filled_by_one_command_at_a_time(some, tmp_path):
     _, needed = some
     first = mirroring.fill(tmp_path / "mirror", needed)

@@ -69,8 +69,9 @@ def download_model(source: Source, target: Path) -> None:
     part = beside(target, "part")
     wanted = {"revision": source.revision, "allow_patterns": MODEL_FILES, "local_dir": part}
     patiently(source, part, lambda: of_hub(snapshot_download, source.url, **wanted))
-    shutil.rmtree(part / ".cache", ignore_errors=True)  # the hub's notes on what is complete
-    files = [path.relative_to(part).as_posix() for path in part.rglob("*") if path.is_file()]
+    notes = part / ".cache"  # of the hub's client, on what is complete
+    found = [path for path in part.rglob("*") if path.is_file() and not path.is_relative_to(notes)]
+    files = [path.relative_to(part).as_posix() for path in found]
     stated = patiently(
         source, part, lambda: of_hub(HfApi().get_paths_info, source.url, files, revision=source.revision)
     )
@@ -80,6 +81,7 @@ def download_model(source: Source, target: Path) -> None:
                 f"source '{source.name}': {file.path} is not what {source.url} has at {source.revision[:8]} (sha256 "
                 f"{file.lfs.sha256}). What was received is kept as {set_aside(part, target)}"
             )
+    shutil.rmtree(notes, ignore_errors=True)
     os.replace(part, target)
 
 
