@@ -97,10 +97,10 @@ def shared(tmp_path_factory, tiny, demo_tasks):
     shutil.copytree(tiny[1], mirror / "models/bert-base-uncased")
     with tarfile.open(mirror / "senteval/senteval.tar", "w") as archive:
         archive.add(demo_tasks, "senteval")
-    catalogue = Catalogue(parse(overlaid(read(ROOT / "config.yaml"), small)))
-    filled = mirroring.fill(mirror, mirroring.needs(catalogue))
+    config = parse(overlaid(read(ROOT / "config.yaml"), small))
+    filled = mirroring.fill(mirror, mirroring.needs(config, mirror))
     assert [finding.state for finding in filled] == ["verified"] * 3
-    (checkout / "prepared.json").write_text(json.dumps(str(catalogue.backbones()[0].records[0])))
+    (checkout / "prepared.json").write_text(json.dumps(str(Catalogue(config).backbones()[0].records[0])))
     for part in (checkout, mirror):
         read_only(part, True)
     yield checkout, mirror

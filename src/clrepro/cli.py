@@ -423,7 +423,7 @@ def mirror_command(
     from clrepro.data import mirroring
 
     config = configuration.load(scale, configfile)
-    needed = mirroring.needs(Catalogue(config.model_copy(update={"mirror": str(folder)})))
+    needed = mirroring.needs(config, folder)
     act = mirroring.plan if dry_run else mirroring.check if check else mirroring.fill
     findings = []
     for finding in act(folder, needed):

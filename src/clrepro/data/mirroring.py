@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
 from clrepro.catalogue import Catalogue
-from clrepro.catalogue.runs import image_build
+from clrepro.config import Config
 from clrepro.data.download import check_space, download, download_model, set_aside, size_of
 from clrepro.data.fetch import MANIFEST, files_of, read_manifest
 from clrepro.data.image_files import FOLDERS, class_folders, split_root
-from clrepro.data.sources import Source
+from clrepro.data.sources import Source, sources
 from clrepro.errors import UserError
 from clrepro.paths import sha256, write_json
 
@@ -40,14 +41,20 @@ class Finding:
         return f"{self.source.name}: {self.state}{f': {self.detail}' if self.detail else ''}"
 
 
-def needs(catalogue: Catalogue) -> list[Need]:
-    """The sources that the runs need, then the image sets for want of which cells are left out."""
-    images = catalogue.config.image.backbones
-    sets = {build.name: build for build in (image_build(catalogue.config, key).source for key in images if images[key])}
-    # a cell that is a hole for want of an image set names it
-    words = {word for table in catalogue.tables for cell in table.cells if cell.hole for word in cell.hole.split()}
-    required = [(source, True) for source in catalogue.sources() if source.kind != "generated"]
-    return required + [(source, False) for name, source in sorted(sets.items()) if name in words]
+def needs(config: Config, folder: Path) -> list[Need]:
+    """The sources that the runs need; then those that more runs would need, if what is got by hand were there."""
+
+    def of(mirror: Path | str) -> dict[str, Source]:
+        found = Catalogue(config.model_copy(update={"mirror": str(mirror)})).sources()
+        return {source.name: source for source in found if source.kind != "generated"}
+
+    required = of(folder)
+    with TemporaryDirectory() as full:  # by its names, a mirror in which nothing is missing
+        for source in sources().values():
+            if source.mirror:
+                (Path(full) / source.mirror).mkdir(parents=True)
+        every = of(full)
+    return [(source, name in required) for name, source in (required | every).items()]
 
 
 def fill(folder: Path, needed: Iterable[Need]) -> Iterator[Finding]:
@@ -184,7 +191,7 @@ def check(folder: Path, needed: Iterable[Need]) -> Iterator[Finding]:
     for source, required in needed:
         target = folder / source.mirror
         if not target.exists():
-            missing = Finding(source, "MISSING", f"{target}; clrepro mirror downloads it", True)
+            missing = Finding(source, "MISSING", f"{target}; clrepro mirror downloads it", required)
             yield missing if source.url else by_hand(source, target, required)
         elif problem := folder_problem(source, target) if source.kind == "folder" else difference(folder, source):
             yield Finding(source, "WRONG", problem, True)
