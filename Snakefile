@@ -30,6 +30,7 @@ rule all:
 
 
 onsuccess:
+    job_records.save(CATALOGUE)
     print(f"The report: {CATALOGUE.report_files[-1]}")
 
 
@@ -37,6 +38,7 @@ onsuccess:
 onerror:
     from clrepro.report import html
 
+    job_records.save(CATALOGUE)
     try:
         html.write(CATALOGUE)
         print(f"Some jobs failed. The report of what there is: {CATALOGUE.report_files[-1]}")

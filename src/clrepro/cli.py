@@ -388,6 +388,16 @@ def senteval(
 
 
 @app.command()
+def records(scale: Scale = "demo", configfile: Files = None) -> None:
+    """Write Snakemake's job records to results/<scale>/provenance.jsonl, as the workflow itself does at its end."""
+    from clrepro import job_records
+
+    catalogue = catalogue_of(scale, configfile)
+    job_records.save(catalogue)
+    print(job_records.stored(catalogue))
+
+
+@app.command()
 def sources() -> None:
     """List the data sources: size, licence, checksum, url and place in the mirror."""
     from clrepro.data.sources import sources as every
