@@ -398,6 +398,19 @@ def records(scale: Scale = "demo", configfile: Files = None) -> None:
 
 
 @app.command()
+def verify(scale: Scale = "demo", configfile: Files = None) -> None:
+    """Compare data, models and results on disk with every sha256 that the scale's records state."""
+    from clrepro.verify import verify as compare
+
+    count, problems = compare(catalogue_of(scale, configfile))
+    for problem in problems:
+        print(problem)
+    print(f"{count} files compared with their sha256, {len(problems)} missing or changed")
+    if problems:
+        sys.exit(1)
+
+
+@app.command()
 def sources() -> None:
     """List the data sources: size, licence, checksum, url and place in the mirror."""
     from clrepro.data.sources import sources as every

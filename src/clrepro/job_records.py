@@ -50,8 +50,8 @@ def save(catalogue: Catalogue) -> None:
 def load(catalogue: Catalogue) -> bool:
     """Put the stored records back; whether any was.
 
-    The local record of a file that lies here and that a local job made is the true one and stays. Any other is replaced: with files from
-    elsewhere and the records of an earlier configuration, Snakemake would keep the wrong files.
+    The local record of a file that lies here and that a local job made is the true one and stays. Any other is
+    replaced: with files from elsewhere and the records of an earlier configuration, Snakemake would keep wrong files.
     """
     file = stored(catalogue)
     if not file.exists() or seen(catalogue):
