@@ -95,7 +95,9 @@ def of_model(record: Path, content: dict) -> Iterator[Stated]:
 
 def of_images(record: Path, content: dict) -> Iterator[Stated]:
     for split, part in content["splits"].items():
-        for name, entry in part["files"].items():
+        if "files" not in part:  # images with boxes have one index a split
+            yield Stated(record.parent / f"{split}.json", part["sha256"], record)
+        for name, entry in part.get("files", {}).items():
             yield Stated(record.parent / split / name, entry["sha256"], record)
 
 

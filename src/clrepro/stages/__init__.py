@@ -6,6 +6,7 @@ last, so that a record vouches for what it names.
 
 import os
 
+from clrepro.stages.detecting import detect
 from clrepro.stages.embedding import embed
 from clrepro.stages.exporting import adopt, export
 from clrepro.stages.preparing import fetch, prepare
@@ -14,6 +15,7 @@ from clrepro.stages.training import is_first_process, train, wait_for
 
 __all__ = [
     "adopt",
+    "detect",
     "embed",
     "export",
     "fetch",
