@@ -39,8 +39,8 @@ onsuccess:
 onerror:
     from clrepro.report import html
 
-    job_records.save(CATALOGUE)
     try:
+        job_records.save(CATALOGUE)
         html.write(CATALOGUE)
         print(f"Some jobs failed. The report of what there is: {CATALOGUE.report_files[-1]}")
     except Exception as failure:
