@@ -31,6 +31,7 @@ rule all:
 
 
 onsuccess:
+    job_records.save(CATALOGUE)
     print(f"The report: {CATALOGUE.report_files[-1]}")
 
 
@@ -39,6 +40,7 @@ onerror:
     from clrepro.report import html
 
     try:
+        job_records.save(CATALOGUE)
         html.write(CATALOGUE)
         print(f"Some jobs failed. The report of what there is: {CATALOGUE.report_files[-1]}")
     except Exception as failure:

@@ -1,16 +1,16 @@
-"""A finished run's files go from its state into the results as hard links."""
+"""A finished run's files go from its state into the results as hard links, and back where only results came."""
 
 import os
 import shutil
 from pathlib import Path
 
+from clrepro.catalogue import Catalogue
 from clrepro.paths import read_json, write_json
+from clrepro.training.places import best_folder, checkpoint_folder
 
 
 def export(state: Path, folder: Path) -> None:
     """Hard-link a finished run's models, probes and record into the results (copies across file systems)."""
-    from clrepro.training.progress import best_folder, checkpoint_folder
-
     folder.mkdir(parents=True, exist_ok=True)
     record = read_json(state / "record.json")
     link_folder(best_folder(state, record["best_step"]), folder / "model")
@@ -22,6 +22,35 @@ def export(state: Path, folder: Path) -> None:
     else:  # an accepted stale run of code that recorded none
         write_json(folder / "probes.json", {"rows": [], "histograms": [], "settings": {}})
     link_file(state / "record.json", folder / "record.json")
+
+
+def adopt(catalogue: Catalogue) -> int:
+    """Make finished runs that came without their states (from DVC, say) states again; how many.
+
+    Snakemake removes all outputs of a job before it runs: where several runs share a job, a new one would cost its
+    finished neighbours another training.
+    """
+    found = 0
+    for run in catalogue.runs:
+        if run.objective and run.record.exists():
+            record = read_json(run.record)
+            found += adopt_one(run.state(record["code"], record["inputs"]), run.folder, record)
+    return found
+
+
+def adopt_one(state: Path, folder: Path, record: dict) -> bool:
+    """Link a run's results into its state, the record last; whether they were needed and complete."""
+    steps = [entry["step"] for entry in record.get("checkpoints", [])]
+    pairs = [(folder / "model", best_folder(state, record["best_step"]))]
+    pairs += [(checkpoint_folder(folder, step), checkpoint_folder(state, step)) for step in steps]
+    if (state / "record.json").exists() or not all((there / "model.safetensors").is_file() for there, _ in pairs):
+        return False
+    for there, here in pairs:
+        here.parent.mkdir(parents=True, exist_ok=True)
+        link_folder(there, here)
+    for name in ("probes.json", "record.json"):
+        link_file(folder / name, state / name)
+    return True
 
 
 def link_folder(source: Path, target: Path) -> None:

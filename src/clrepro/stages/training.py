@@ -12,6 +12,7 @@ from clrepro.errors import Interrupted
 from clrepro.paths import read_json, sha256, write_json
 from clrepro.stages.common import inputs_digest, say
 from clrepro.stages.exporting import export
+from clrepro.training.places import best_folder, checkpoint_folder
 
 
 def train(catalogue: Catalogue, runs: list[Run]) -> None:
@@ -103,7 +104,6 @@ def inputs(catalogue: Catalogue, run: Run) -> dict:
 def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
     """One training; leaves the best checkpoint in state/best-<step> and returns the record, in the first process."""
     from clrepro.objectives import make
-    from clrepro.training.progress import best_folder, checkpoint_folder
 
     if run.modality == "image":
         from clrepro.training.image import train_encoder

@@ -21,8 +21,9 @@ from clrepro.errors import Interrupted, UserError, unknown
 from clrepro.objectives._distributed import gather
 from clrepro.training import optimisers
 from clrepro.training.parallel import Processes
+from clrepro.training.places import best_folder, checkpoint_folder
 from clrepro.training.probes import Probes, evaluation_steps, probe_steps
-from clrepro.training.progress import Progress, best_folder, checkpoint_folder
+from clrepro.training.progress import Progress
 
 PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
 SAVE_SECONDS = 60  # state is saved at evaluations, but not more often than this

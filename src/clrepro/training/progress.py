@@ -8,6 +8,7 @@ import torch
 from accelerate import Accelerator
 
 from clrepro.errors import UserError
+from clrepro.training.places import best_folder
 from clrepro.training.probes import Probes
 
 
@@ -91,13 +92,3 @@ class Progress:
         self.norms = content["norms"]
         self.probes.load_state_dict(content["probes"])
         self.best_step, self.best_score = content["best"]
-
-
-def best_folder(state: Path, step: int) -> Path:
-    """Where the checkpoint of a step lies."""
-    return state / f"best-{step}"
-
-
-def checkpoint_folder(root: Path, step: int) -> Path:
-    """Where a checkpoint that is kept whatever its score lies, in the state and in the results."""
-    return root / "checkpoints" / f"step-{step}"
