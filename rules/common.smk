@@ -2,7 +2,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from clrepro import fingerprint
+from clrepro import fingerprint, launch
 from clrepro.catalogue import Catalogue, papers
 from clrepro.catalogue.runs import digest
 from clrepro.catalogue.simulations import WITH_TORCH

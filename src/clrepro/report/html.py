@@ -1,10 +1,9 @@
 """The report and the two files behind it: ledger.csv, claims.csv, report.html."""
 
-import os
-
 from clrepro import ledger
 from clrepro.catalogue import Catalogue
 from clrepro.ledger import Records, claims
+from clrepro.paths import write_text
 from clrepro.report import assemble
 from clrepro.report.page import render
 
@@ -20,8 +19,5 @@ def write(catalogue: Catalogue) -> dict:
         (*(part.to_csv(index=False, lineterminator="\n") for part in (cells, summary)), render(content)),
         strict=True,
     ):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-        temporary.write_text(text, "utf-8")
-        temporary.replace(file)
+        write_text(file, text)
     return content
