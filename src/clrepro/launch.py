@@ -29,13 +29,13 @@ def begin() -> str:
     Never removed: the lock of a live process, of another machine, or one of which nothing is known.
     """
     mark = uuid.uuid4().hex
-    file = FOLDER / f"{mark}.json"
+    file = (FOLDER / f"{mark}.json").absolute()
     handle = locks.hold(file)
     atexit.register(forget, file, handle, os.getpid())
     os.environ[MARK] = mark  # all jobs inherit it
     left = sorted(LOCKS.glob("*.lock"))
     if left:
-        others = [other for other in FOLDER.glob("*.json") if other != file]
+        others = [other for other in FOLDER.glob("*.json") if other.stem != mark]
         gone = [other for other in others if is_dead(other)]
         rest = [locks.holder(other) for other in others if other not in gone]
         if gone and not rest:

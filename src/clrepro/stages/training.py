@@ -38,7 +38,7 @@ def train(catalogue: Catalogue, runs: list[Run]) -> None:
                     if record:
                         write_json(state / "record.json", record)
                     if first:
-                        finish(state)
+                        finish(state, read_json(state / "record.json")["best_step"])
                         export(state, run.folder)
             elif first:
                 if run.recipe.held_out:

@@ -246,11 +246,12 @@ def step_of(saved: Path) -> int | None:
     return int(number) if number.isdecimal() else None
 
 
-def finish(state: Path) -> None:
+def finish(state: Path, best_step: int) -> None:
     """Remove what only an unfinished training needs."""
-    for pattern in ("saved-*", "refused-*", "saved.new", "export.new"):
+    for pattern in ("saved-*", "refused-*", "saved.new", "export.new", "best-*"):
         for path in state.glob(pattern):
-            shutil.rmtree(path)
+            if path != best_folder(state, best_step):
+                shutil.rmtree(path)
 
 
 def say(text: str) -> None:
