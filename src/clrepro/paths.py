@@ -99,20 +99,29 @@ def room_for(path: Path, needed: int | None = None, then: str = "what is finishe
     try:
         yield
     except Exception as failure:
-        # libraries in Rust, and shutil's copies of folders, only leave the number in their text
-        number = failure.errno if isinstance(failure, OSError) else None
-        told = re.search(r"(?:os error |Errno )(\d+)", str(failure))
-        if (number or (int(told[1]) if told else None)) not in FULL:
+        if (number := full_disk(failure)) is None:
             raise
         place = next(folder for folder in (Path(path), *Path(path).absolute().parents) if folder.is_dir())
         free = "unknown"
         with suppress(OSError):
             free = f"{shutil.disk_usage(place).free / 1e6:,.1f} MB"
         need = f", {needed / 1e6:,.1f} MB needed" if needed else ""
-        cause = os.strerror(number or int(told[1])).lower()
+        cause = os.strerror(number).lower()
         raise UserError(
             f"cannot write {path}: {cause} ({free} free{need}). Make room and start again: {then}"
         ) from None
+
+
+def full_disk(failure: BaseException | None) -> int | None:
+    """The number of a full disk's error in an exception or in what led to it; torch raises another one on top."""
+    while failure:
+        # libraries in Rust, and shutil's copies of folders, only leave the number in their text
+        told = re.search(r"(?:os error |Errno )(\d+)", str(failure))
+        number = getattr(failure, "errno", None) or (int(told[1]) if told else None)
+        if number in FULL:
+            return number
+        failure = failure.__context__
+    return None
 
 
 def tree_sha256(folder: Path) -> str:
