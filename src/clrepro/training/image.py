@@ -11,9 +11,9 @@ from torch import nn
 from clrepro.data import images
 from clrepro.data.augment import Recipe
 from clrepro.data.images import ImageSet
+from clrepro.data.label_shares import label_subset
 from clrepro.data.pixels import Pixels
 from clrepro.errors import UserError
-from clrepro.evaluation.fine_tune import label_subset
 from clrepro.models.image import make_encoder, save
 from clrepro.training import frameworks, optimisers
 from clrepro.training.loop import StopFlag, Terms, fit, seed_everything
@@ -50,6 +50,8 @@ class ImageWorkload:
         if anchored:
             given["classes"] = len(split.classes)
         self.model = frameworks.make(settings["framework"], backbone, **given)
+        if channels > 1:  # as augmented images lie; with a single channel both orders are the same
+            self.model = self.model.to(memory_format=torch.channels_last)
         self.recipe = Recipe(settings["augmentation"], encoder["side"], encoder["statistics"])
         # a last batch of a single image has no negatives and is left out
         self.steps_per_epoch = math.ceil(count / self.batch_size) - (count % self.batch_size == 1)
