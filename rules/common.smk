@@ -2,7 +2,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from clrepro import fingerprint, job_records, stages
+from clrepro import fingerprint, job_records, launch, stages
 from clrepro.catalogue import Catalogue, detection, papers
 from clrepro.catalogue.runs import digest
 from clrepro.catalogue.simulations import WITH_TORCH
