@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import product
 from pathlib import Path
 
-from clrepro.catalogue import bundles, figures, papers, simulations, tables
+from clrepro.catalogue import bundles, figures, papers, processes, simulations, tables
 from clrepro.catalogue.bundles import Bundle
 from clrepro.catalogue.figures import Figure
 from clrepro.catalogue.runs import (
@@ -441,6 +441,7 @@ class Catalogue:
         """Fail now, not after hours, where a source can come from nowhere."""
         for item in self.sources():
             item.check_reachable(self.config.mirror)
+        processes.check(self.config, self.runs)
 
     def training_code(self, run: Run) -> str:
         """The fingerprint of the code that trains a run; of an accepted stale run, the one in its record."""

@@ -27,6 +27,8 @@ from clrepro.training.progress import Progress, best_folder, checkpoint_folder
 PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
 SAVE_SECONDS = 60  # state is saved at evaluations, but not more often than this
 CHECK_EVERY = 25  # steps between looks at the loss: each look waits for the device
+# a cluster sends one of the latter before its time limit, SIGURG to be ignored by the shells and launchers in between
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGURG)
 
 
 Terms = list[tuple[Tensor, Tensor, dict[str, Tensor]]]
@@ -251,7 +253,7 @@ def examine(health: list[Tensor], step: int, precision: str, learning_rate: floa
 
 
 class StopFlag:
-    """While it is open, SIGTERM sets a flag instead of ending the process in the middle of a step."""
+    """While it is open, the signals that ask a job to stop set a flag and do not end the process in mid-step."""
 
     def __init__(self):
         self.requested = False
@@ -259,7 +261,7 @@ class StopFlag:
     def __enter__(self) -> "StopFlag":
         self.here = threading.current_thread() is threading.main_thread()
         if self.here:
-            self.before = signal.signal(signal.SIGTERM, self.request)
+            self.before = {number: signal.signal(number, self.request) for number in STOP_SIGNALS}
         return self
 
     def request(self, *_) -> None:
@@ -267,7 +269,8 @@ class StopFlag:
 
     def __exit__(self, *_) -> None:
         if self.here:
-            signal.signal(signal.SIGTERM, self.before)
+            for number, handler in self.before.items():
+                signal.signal(number, handler)
 
 
 def seed_everything(seed: int) -> None:

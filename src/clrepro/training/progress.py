@@ -76,7 +76,7 @@ class Progress:
         if not file.exists():
             return
         try:
-            content = torch.load(file, map_location=device, weights_only=True)
+            content = torch.load(file, map_location="cpu", weights_only=True)
         except Exception as failure:
             raise UserError(f"{file} cannot be read ({failure}); delete it to train this run anew") from None
         self.workload.model.load_state_dict(content["model"])
