@@ -3,9 +3,10 @@
 # PyTorch brings its own CUDA libraries: nodes need NVIDIA's driver and container toolkit, no CUDA.
 FROM python:3.11-slim-bookworm
 
-# git: the commit stands in every record; make: the same two commands as everywhere
+# git: the commit stands in every record; make: the same two commands as everywhere; kubernetes-client: profiles/kubernetes
+# starts pods with its kubectl
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends git make procps \
+  && apt-get install --yes --no-install-recommends git kubernetes-client make procps \
   && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /opt/clrepro

@@ -28,7 +28,7 @@ from clrepro.paths import ROOT, read_json
 SMALL = ROOT / "tests/cluster/small.yaml"
 TARGETS = ["nie2023_figure_1b", "nie2023_figure_1c"]
 MEMORY, LIMIT, CANCEL = "infonce", "mhe", "align_uniform"  # whose training meets which fate
-PATIENCE = 1200  # seconds
+PATIENCE = 3600  # seconds
 # what a test machine needs differently: no accounting, no accounts, and no waiting
 OVERLAY = [
     "--slurm-status-command=squeue",
