@@ -47,6 +47,7 @@ def unit(rows):
         ("resnet18", "imagenet", 1, 32, 512),
         ("resnet50", "cifar", 3, 8, 2048),
         ("conv3", None, 1, 8, 64),
+        ("resnet8", None, 3, 32, 64),
     ],
 )
 def test_an_export_loads_as_it_says(tmp_path, monkeypatch, architecture, stem, channels, side, width):

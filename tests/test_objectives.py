@@ -24,7 +24,9 @@ from tests.oracles import GOLDEN, ORACLES, golden_views, numeric_gradient
 EVERY = [(name, variant) for name in objectives.names() for variant in objectives.signatures(name)]
 # beside every variant's defaults: the other choices that change the equation
 OTHER = [
+    ("nt_xent", "written", {"reduction": "sum"}),
     ("dcl", "released", {"negatives": "both"}),
+    ("dcl", "released", {"negatives": "both", "reduction": "sum"}),
     ("dcl", "original", {"sigma": 0.5}),
     ("infonce_mixup", "written", {"kind": "negatives", "mixed": 3}),
     ("macl", "released", {"negatives": "both"}),
@@ -147,10 +149,12 @@ def test_a_queue_replaces_the_other_rows_as_negatives(case):
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2, 1, 0, 2, 1], [-1, 2, -1, -1, 0, -1, -1], [-1] * 7])
-def test_oar_draws_labelled_rows_to_their_anchors(labels):
+@pytest.mark.parametrize("params", [{}, {"reduction": "sum"}, {"reduction": "sum", "base": "nt_xent"}], ids=str)
+def test_oar_draws_labelled_rows_to_their_anchors(labels, params):
     anchors = orthonormal_anchors(3, 5).numpy()
     np.testing.assert_allclose(anchors @ anchors.T, np.eye(3), atol=1e-12)
-    assert_equals_oracle("oar", "written", {"lam": 0.7}, random_views(1), labels=np.array(labels), anchors=anchors)
+    state = {"labels": np.array(labels), "anchors": anchors}
+    assert_equals_oracle("oar", "written", {"lam": 0.7, **params}, random_views(1), **state)
 
 
 def test_released_floor_and_cap_differ_from_written_where_all_negatives_are_far():
@@ -388,12 +392,16 @@ def test_a_variant_left_out_is_the_released_one_and_defaults_are_filled_in():
     objective = objectives.make("mat")
     assert objective.variant == "released"
     assert objective.params == {"margin": pytest.approx(0.15 * math.pi)}
-    assert repr(objectives.make("dcl", temperature=0.01)) == "dcl[released](temperature=0.01, negatives=cross)"
+    assert (
+        repr(objectives.make("dcl", temperature=0.01))
+        == "dcl[released](temperature=0.01, negatives=cross, reduction=mean)"
+    )
     assert objectives.make("oar", base="met", margin=1).params == {
         "margin": 1.0,
         "base": "met",
         "base_variant": None,
         "lam": 1.0,
+        "reduction": "mean",
     }
 
 

@@ -101,11 +101,12 @@ class ImageBackbone(Model):
     """An image encoder, trained from random weights on one image set."""
 
     data: str = Field(description="source of an image set")
-    architecture: Literal["resnet18", "resnet50", "conv3"] = Field(
-        description="torchvision's ResNets without their last layer; conv3: three small convolutions"
+    architecture: Literal["resnet18", "resnet50", "resnet8", "conv3"] = Field(
+        description="torchvision's ResNets without their last layer; resnet8: three residual blocks of 16, 32, 64 "
+        "channels; conv3: three small convolutions"
     )
     stem: Literal["cifar", "imagenet"] | None = Field(
-        None, description="a ResNet's beginning: 3 × 3 without pooling, or 7 × 7 with it; conv3 has no choice"
+        None, description="a ResNet's beginning: 3 × 3 without pooling, or 7 × 7 with it; null for resnet8 and conv3"
     )
     side: PositiveInt | None = Field(None, description="pixels that views are resized to; null: the augmentation's")
     classes: Literal["imagenet100"] | None = Field(None, description="only these classes of the image set; null: all")

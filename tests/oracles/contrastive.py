@@ -47,8 +47,11 @@ def infonce(view1, view2, frozen1=None, frozen2=None, *, temperature, queue=None
     return mean([_cross_entropy(positive, rest, temperature) for positive, rest in anchors])
 
 
-def nt_xent(view1, view2, frozen1=None, frozen2=None, *, temperature):
-    """Chen et al. (2020), equation (1): mean over the 2N rows z_a of -s_pos/tau + LSE over the 2N-1 other rows."""
+def nt_xent(view1, view2, frozen1=None, frozen2=None, *, temperature, reduction):
+    """Chen et al. (2020), equation (1): mean over the 2N rows z_a of -s_pos/tau + LSE over the 2N-1 other rows.
+
+    ``sum``: over the rows, as equation (1) of the orthonormal anchors paper.
+    """
     h, hp = two_views(view1, view2)
     n = len(h)
     z = h + hp
@@ -57,7 +60,7 @@ def nt_xent(view1, view2, frozen1=None, frozen2=None, *, temperature):
         partner = (a + n) % (2 * n)
         logits = [dot(z[a], z[c]) / temperature for c in range(2 * n) if c != a]
         total += -dot(z[a], z[partner]) / temperature + log_sum_exp(logits)
-    return total / (2 * n)
+    return total if reduction == "sum" else total / (2 * n)
 
 
 def arccon(view1, view2, frozen1=None, frozen2=None, *, temperature, angle):
@@ -75,7 +78,7 @@ def arccon(view1, view2, frozen1=None, frozen2=None, *, temperature, angle):
     return total / n
 
 
-def dcl(view1, view2, frozen1=None, frozen2=None, *, temperature, negatives):
+def dcl(view1, view2, frozen1=None, frozen2=None, *, temperature, negatives, reduction):
     """Equation (5): InfoNCE without the positive in the denominator, mean over the anchors. May be negative.
 
     ``cross``: the N rows of view 1 against the other rows of view 2. ``both``: all 2N rows are anchors, each
@@ -83,7 +86,8 @@ def dcl(view1, view2, frozen1=None, frozen2=None, *, temperature, negatives):
     """
     h, hp = two_views(view1, view2)
     anchors = {"cross": cross_anchors, "both": both_anchors}[negatives](h, hp)
-    return mean([_decoupled(positive, rest, temperature) for positive, rest in anchors])
+    values = [_decoupled(positive, rest, temperature) for positive, rest in anchors]
+    return sum(values) if reduction == "sum" else mean(values)
 
 
 def dcl_original(view1, view2, frozen1=None, frozen2=None, *, temperature, sigma):

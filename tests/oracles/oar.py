@@ -32,6 +32,7 @@ def make_oar(bases):
         *,
         base,
         lam,
+        reduction,
         labels=None,
         anchors=None,
         base_variant=None,
@@ -39,13 +40,16 @@ def make_oar(bases):
     ):
         """Equation (2): base + lam/(2N) sum over labelled i of (1 - cos(u_i, c_{y_i})) + (1 - cos(u'_i, c_{y_i})).
 
-        A label of -1 means unlabelled; the base has its default variant unless one is named.
+        A label of -1 means unlabelled; the base has its default variant unless one is named. ``sum``: the regression
+        is not divided by 2N, nor are the anchors' terms of a base that is a mean over anchors.
         """
         h, hp = two_views(view1, view2)
         n = len(h)
         if base in BASE_LAM:
             base_params.setdefault("lam", BASE_LAM[base])
         key = (base, base_variant or DEFAULT_VARIANTS.get(base, "released"))
+        if base in ("nt_xent", "dcl"):
+            base_params["reduction"] = reduction
         loss = bases[key](view1, view2, frozen1, frozen2, **base_params)
         if labels is None:
             return loss
@@ -58,6 +62,6 @@ def make_oar(bases):
             length = math.sqrt(dot(anchor, anchor))
             total += 1.0 - dot(h[i], anchor) / length
             total += 1.0 - dot(hp[i], anchor) / length
-        return loss + lam * total / (2 * n)
+        return loss + lam * total / {"sum": 1, "mean": 2 * n}[reduction]
 
     return oar

@@ -19,6 +19,7 @@ ENCODERS = {
     ("resnet18", "imagenet"): (224, 1814, 11.2),
     ("resnet50", "cifar"): (32, 1298, 23.5),
     ("resnet50", "imagenet"): (224, 4089, 23.5),
+    ("resnet8", None): (32, 3.1, 0.08),
     ("conv3", None): (8, 0.1, 0.02),
 }
 EVALUATION_SENTENCES = 140_000  # distinct sentences of the seven STS and seven transfer sets

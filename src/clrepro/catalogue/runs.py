@@ -325,8 +325,8 @@ def image_build(config: Config, key: str) -> ImageBuild:
     about = source(spec["data"], f"{place}.data")
     if not about.images:
         raise UserError(f"{place}.data: '{about.name}' is no image set")
-    if (spec["architecture"] == "conv3") != (spec["stem"] is None):
-        raise UserError(f"{place}: a ResNet needs `stem: cifar` or `stem: imagenet`, conv3 has none")
+    if (spec["architecture"] in ("conv3", "resnet8")) != (spec["stem"] is None):
+        raise UserError(f"{place}: resnet18 and resnet50 need `stem: cifar` or `stem: imagenet`, the others have none")
     return ImageBuild(key, spec)
 
 

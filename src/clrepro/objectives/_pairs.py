@@ -132,6 +132,11 @@ def decoupled_both(unit1: Tensor, unit2: Tensor, temperature: float | Tensor) ->
     return log_sum_exp(rows, rows, temperature, (0, count, -count)) - positives
 
 
+def reduced(values: Tensor, reduction: str) -> Tensor:
+    """The mean over the anchors, or their sum: the same minimum, and with SGD another axis of learning rates."""
+    return values.sum() if reduction == "sum" else values.mean()
+
+
 def softplus(v: Tensor) -> Tensor:
     """log(1 + exp(v)), exact in every precision (torch's own cuts off at 20)."""
     return -torch.nn.functional.logsigmoid(-v)

@@ -3,7 +3,7 @@ r"""Decoupled contrastive loss (DCL): InfoNCE without the positive in the denomi
 released, Nie's code (and GraphCL's loss), cross-view negatives, one direction:
     L = mean_i [ -s_ii / tau + log sum_{j != i} exp(s_ij / tau) ],   s_ij = h_i . h'_j
   negatives "both": the mean over the 2N rows of both views as anchors, each against the 2N - 2 rows that are not
-  of its example.
+  of its example. With reduction "sum" the mean is a sum over the anchors, as oar2024 prints it.
 original, Yeh et al. 2022 as their public code (not the authors') computes it: negatives "both", the two views'
 means added, hence twice the above. With sigma (DCLW) the positive term is weighted by
     w_i = 2 - N softmax_i(s_ii / sigma),
@@ -15,23 +15,28 @@ overflows float32 for s_ij / tau > 88; log-sum-exp does not.
 Siblings: `dcl_plus` cuts it off at 0; `macl` with reweighting and `flatnce` have its gradient.
 Negatives: all other examples, across the views; or within and across.
 When: small batches: the gradient does not fade as the positive wins; on sentences it overfits (no dissipation).
-Cites: nie2023, yeh2022, you2020.
+Cites: nie2023, yeh2022, you2020, oar2024.
 """
 
 from typing import Literal
 
 from torch import Tensor
 
-from clrepro.objectives._pairs import decoupled, decoupled_both
+from clrepro.objectives._pairs import decoupled, decoupled_both, reduced
 from clrepro.objectives._similarity import normalise, paired_cosines
 
 
 def dcl(
-    view1: Tensor, view2: Tensor, *, temperature: float = 0.05, negatives: Literal["cross", "both"] = "cross"
+    view1: Tensor,
+    view2: Tensor,
+    *,
+    temperature: float = 0.05,
+    negatives: Literal["cross", "both"] = "cross",
+    reduction: Literal["mean", "sum"] = "mean",
 ) -> Tensor:
-    """Mean over the anchors; temperature tau > 0. Returns a scalar, unbounded below."""
+    """Over the anchors; temperature tau > 0. Returns a scalar, unbounded below."""
     per_anchor = decoupled if negatives == "cross" else decoupled_both
-    return per_anchor(normalise(view1), normalise(view2), temperature).mean()
+    return reduced(per_anchor(normalise(view1), normalise(view2), temperature), reduction)
 
 
 def original(view1: Tensor, view2: Tensor, *, temperature: float = 0.1, sigma: float | None = None) -> Tensor:

@@ -1,13 +1,13 @@
 r"""OAR, orthonormal anchor regression around a base objective: labelled examples drawn to fixed anchors.
 
-    L = base(u, u') + lam / (2N) sum_{i labelled} [ (1 - cos(u_i, c_{y_i})) + (1 - cos(u'_i, c_{y_i})) ]
+    L = base(u, u') + lam / M sum_{i labelled} [ (1 - cos(u_i, c_{y_i})) + (1 - cos(u'_i, c_{y_i})) ]
 
 c: (k, D) orthonormal rows, one a class, drawn before training (`orthonormal_anchors`) and fixed.
 Source: orthonormal anchors regression 2024, equation (2). No code was released. The paper does not say how the
-two terms are weighed, which views are drawn, nor how the anchors are drawn; ours: both views, both terms divided by
-the 2N rows (equations (1) and (2) are sums over rows), lam = 1, anchors from the QR decomposition of a Gaussian
-matrix. `base` is any other objective, and takes its own parameters beside these; one with a lam of its own keeps its
-default.
+two terms are weighed, which views are drawn, nor how the anchors are drawn; ours: both views, lam = 1, anchors from
+the QR decomposition of a Gaussian matrix. reduction "sum": M = 1, as printed, where equations (1) and (2) are sums over
+rows; "mean": M = 2N. A base that has the parameter takes the same reduction. `base` is any other objective, and takes
+its own parameters beside these; one with a lam of its own keeps its default.
 
 Siblings: lam = 0, or no labels, is the base objective.
 Negatives: those of its base.
@@ -16,12 +16,12 @@ Cites: oar2024.
 """
 
 import importlib
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from clrepro.objectives import default_variant
+from clrepro.objectives import default_variant, signatures
 from clrepro.objectives._similarity import normalise, paired_cosines
 
 
@@ -40,13 +40,17 @@ def oar(
     base: str = "infonce",
     base_variant: str | None = None,
     lam: float = 1.0,
+    reduction: Literal["mean", "sum"] = "mean",
     labels: Tensor | None = None,
     anchors: Tensor | None = None,
     **parameters: Any,
 ) -> Tensor:
     """base, base_variant: an objective; lam >= 0; labels: (N,) int64, negative where unknown. Returns a scalar."""
     variants = importlib.import_module(f"clrepro.objectives.{base}").VARIANTS
-    loss = variants[base_variant or default_variant(variants)](view1, view2, **parameters)
+    variant = base_variant or default_variant(variants)
+    if "reduction" in signatures(base)[variant]:
+        parameters["reduction"] = reduction
+    loss = variants[variant](view1, view2, **parameters)
     if labels is None:
         return loss
     if anchors is None:
@@ -54,7 +58,7 @@ def oar(
     # targets: (N, D), the anchor of every example; unknown labels take any and count nothing
     targets = anchors.to(view1.dtype)[labels.clamp(min=0)]
     pulls = sum(1 - paired_cosines(normalise(view), targets) for view in (view1, view2))
-    return loss + lam * (pulls * (labels >= 0)).sum() / (2 * len(labels))
+    return loss + lam * (pulls * (labels >= 0)).sum() / (2 * len(labels) if reduction == "mean" else 1)
 
 
 VARIANTS = {"written": oar}

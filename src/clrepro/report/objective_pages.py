@@ -31,6 +31,8 @@ PARAMETERS = {
     "alignment_threshold": "A0: the alignment at which the temperature is tau0, in [-1, 1]",
     "reweight": "whether anchors are weighted by 1 / (1 - P)",
     "negatives": "cross: the other view's rows, N anchors; both: the rows of both views, 2N anchors",
+    "reduction": "mean or sum over the anchors; the sum makes an SGD step as many times as long",
+    "oar.reduction": "mean: the anchors' terms are divided by the 2N rows; sum: not, as printed; the base alike",
     "sigma": "width of the positive's weight (DCLW), > 0",
     "angle": "u: added to the positive's angle, radians",
     "margin": "m: the lead over the hardest negative, in cosine, at which an anchor is done",

@@ -50,6 +50,8 @@ class ImageWorkload:
         if anchored:
             given["classes"] = len(split.classes)
         self.model = frameworks.make(settings["framework"], backbone, **given)
+        if channels > 1:  # as augmented images lie; with a single channel both orders are the same
+            self.model = self.model.to(memory_format=torch.channels_last)
         self.recipe = Recipe(settings["augmentation"], encoder["side"], encoder["statistics"])
         # a last batch of a single image has no negatives and is left out
         self.steps_per_epoch = math.ceil(count / self.batch_size) - (count % self.batch_size == 1)
