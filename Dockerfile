@@ -17,7 +17,7 @@ COPY . .
 RUN python -m pip install --no-cache-dir --no-deps --no-build-isolation --editable .
 
 # users without a name in the image (Kubernetes' security contexts) need a home that they may write to
-ENV HOME=/tmp HF_HUB_OFFLINE=1 PYTHONUNBUFFERED=1
+ENV HOME=/tmp PYTHONUNBUFFERED=1
 # results, state and data are relative to the working directory: mount a volume there
 WORKDIR /work
 CMD ["snakemake", "--snakefile", "/opt/clrepro/Snakefile", "--cores", "all", "--configfile", "/opt/clrepro/config.yaml"]

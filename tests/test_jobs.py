@@ -105,7 +105,7 @@ def test_a_training_by_two_processes_saves_when_told_to_stop_and_goes_on(tmp_pat
         assert job.poll() is None, job.stderr.read()
         time.sleep(0.1)
     job.terminate()
-    said = job.communicate(timeout=120)[1]
+    said = job.communicate(timeout=900)[1]
     assert job.returncode == Interrupted.EXIT_CODE, said
     stopped = re.search(r"^stopped at step (\d+) of 200; the state is saved", said, re.M)
     assert stopped, said

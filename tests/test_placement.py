@@ -59,7 +59,7 @@ def test_no_gpu_ever_has_more_jobs_than_slots_and_none_waits_in_vain(tmp_path):
     jobs = [job(tmp_path, gpus=1 + number % 2, per_gpu=2, seconds=0.3) for number in range(12)]
     spans = []
     for one in jobs:
-        names, times = one.communicate(timeout=120)[0].splitlines()
+        names, times = one.communicate(timeout=900)[0].splitlines()
         spans += [(name, *map(float, times.split())) for name in names.split(",")]
     assert len(spans) == 6 + 2 * 6
     for name, begun, _ in spans:
