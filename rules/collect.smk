@@ -80,7 +80,7 @@ for figure in CATALOGUE.figures:
         input:
             files(figure.runs, "record.json"),
             files([run for run in figure.runs if run.has_probes], "probes.json"),
-            [file for test in figure.tests for file in files(figure.runs, test)],
+            [file for result in figure.results for file in files(figure.runs, result)],
         output:
             shown(CATALOGUE.figure_files(figure), f"{figure.paper}/{figure.name}"),
         params:

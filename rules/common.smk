@@ -3,7 +3,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from clrepro import fingerprint
-from clrepro.catalogue import Catalogue, papers
+from clrepro.catalogue import Catalogue, detection, papers
 from clrepro.catalogue.runs import digest
 from clrepro.catalogue.simulations import WITH_TORCH
 from clrepro.config import parse as checked_config  # Snakemake has a parse of its own

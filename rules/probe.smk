@@ -14,7 +14,7 @@ for bundle in CATALOGUE.bundles():
                     CATALOGUE.result_files(bundle),
                 params:
                     code=fingerprint.of_stage("probe_image"),
-                    settings=digest([[run.evaluation, CATALOGUE.kinds(run)] for run in bundle.runs]),
+                    settings=digest([[run.feature_probes, CATALOGUE.kinds(run)] for run in bundle.runs]),
                 log:
                     f"{LOGS}/probe/{bundle.name}.log",
                 benchmark:
@@ -24,7 +24,7 @@ for bundle in CATALOGUE.bundles():
                 resources:
                     mem_mb=grown(8000),
                     runtime=grown(240),
-                    gpu=JOBS.gpus if any(run.augments_probes for run in bundle.runs) else 0,
+                    gpu=JOBS.gpus if any(run.probes_need_images for run in bundle.runs) else 0,
                 script:
                     "../scripts/probe_images.py"
 

@@ -10,8 +10,11 @@ import torch
 from sklearn.neighbors import KNeighborsClassifier
 from torch import nn
 
+from clrepro.catalogue.figures import PICTURES
+from clrepro.data import label_shares
 from clrepro.errors import UserError
-from clrepro.evaluation import collapse, fine_tune, knn, linear_probe, umap_picture
+from clrepro.evaluation import collapse, fine_tune, image_pictures, knn, linear_probe, plane
+from clrepro.evaluation.image_probes import Features
 from clrepro.evaluation.linear_probe import Settings
 
 
@@ -175,18 +178,18 @@ def test_batches_hold_every_example_once_an_epoch_in_new_orders():
 
 def test_shares_of_labels_are_stratified_nested_and_seeded():
     labels = np.random.default_rng(0).permutation(np.repeat([0, 1, 2, 7], [500, 100, 40, 3]))
-    kept = {share: fine_tune.label_subset(labels, share, seed=4) for share in (0.1, 0.5, 1)}
+    kept = {share: label_shares.label_subset(labels, share, seed=4) for share in (0.1, 0.5, 1)}
     counts = {share: np.bincount(labels[rows], minlength=8)[[0, 1, 2, 7]].tolist() for share, rows in kept.items()}
     assert counts == {0.1: [50, 10, 4, 1], 0.5: [250, 50, 20, 2], 1: [500, 100, 40, 3]}  # one of a class at least
     assert set(kept[0.1]) < set(kept[0.5]) < set(kept[1])
     assert kept[1].tolist() == list(range(643))
-    selection = fine_tune.selection_rows(labels, seed=4)
+    selection = label_shares.selection_rows(labels, seed=4)
     assert np.bincount(labels[selection]).tolist()[:3] == [50, 10, 4]
     assert not set(selection) & set(kept[0.5])
-    assert kept[0.1].tolist() == fine_tune.label_subset(labels, 0.1, seed=4).tolist() == sorted(kept[0.1])
-    assert kept[0.1].tolist() != fine_tune.label_subset(labels, 0.1, seed=5).tolist()
+    assert kept[0.1].tolist() == label_shares.label_subset(labels, 0.1, seed=4).tolist() == sorted(kept[0.1])
+    assert kept[0.1].tolist() != label_shares.label_subset(labels, 0.1, seed=5).tolist()
     with pytest.raises(UserError, match="a share of 10 of the labels"):
-        fine_tune.label_subset(labels, 10)
+        label_shares.label_subset(labels, 10)
 
 
 def test_a_head_on_frozen_features_is_the_mlp_of_the_paper():
@@ -299,18 +302,36 @@ def test_affinity_is_ordered_by_class_and_samples_do_not_repeat():
 # picture
 
 
-def test_picture_keeps_neighbours_repeats_itself_and_names_its_method():
+def test_the_plane_keeps_neighbours_and_repeats_itself():
     rows, labels = noisy(120, classes=3, width=30, noise=0.3)
-    first = umap_picture.places(rows, seed=1, perplexity=10)
-    assert np.array_equal(first, umap_picture.places(rows, seed=1, perplexity=10))
+    first = plane.places(rows, seed=1, perplexity=10)
+    assert np.array_equal(first, plane.places(rows, seed=1, perplexity=10))
     near = KNeighborsClassifier(3).fit(first, labels)
     assert near.score(first, labels) == 1
-    drawn = umap_picture.picture({"NT-Xent": (first, labels), "MACL": (first[:40], labels[:40])}, seed=1)
-    panels = drawn.axes
-    assert [panel.get_title(loc="left") for panel in panels] == ["NT-Xent (t-SNE)", "MACL (t-SNE)"]
-    assert "in place of the paper's UMAP" in drawn.get_supxlabel().replace("\n", " ")
-    colours = [panel.collections[0].get_facecolors() for panel in panels]
-    assert np.array_equal(colours[0][:40], colours[1])  # a class has one colour in all panels
-    assert len(np.unique(colours[0], axis=0)) == 3
     with pytest.raises(UserError, match="10 embeddings are too few"):
-        umap_picture.places(rows[:10], perplexity=10)
+        plane.places(rows[:10], perplexity=10)
+
+
+def test_pictures_keep_what_is_shown_of_the_drawn_test_images():
+    rows, labels = noisy(1203, classes=5, width=6)
+    features = Features(rows[:3], labels[:3], rows[3:], labels[3:])
+    found = image_pictures.arrays("spectrum", features)
+    drawn = np.sort(np.random.default_rng(0).permutation(1200)[:1000])
+    tested, classes = rows[3:][drawn].astype(float), labels[3:][drawn]
+    assert found["singular_value"] == pytest.approx(np.linalg.svd(tested, compute_uv=False), rel=1e-4)
+    ordered = tested[np.argsort(classes, kind="stable")]
+    unit = ordered / np.linalg.norm(ordered, axis=1, keepdims=True)
+    square = (unit @ unit.T).reshape(50, 20, 50, 20).mean((1, 3))  # 1,000 rows as 50 blocks of 20
+    assert found["affinity"] == pytest.approx(square.ravel(), abs=1e-4)
+    assert image_pictures.blocks(np.arange(9.0).reshape(3, 3), 2).tolist() == [[2, 3.5], [6.5, 8]]
+    assert image_pictures.blocks(np.eye(2), 50).tolist() == [[1, 0], [0, 1]]
+
+    few = Features(rows[:3], labels[:3], rows[3:103], labels[3:103])
+    found = image_pictures.arrays("places", few)
+    assert found["class"] == labels[3:103].tolist()
+    assert list(zip(found["x"], found["y"], strict=True)) == [
+        pytest.approx(at, rel=1e-4) for at in plane.places(few.test)
+    ]
+    diverged = Features(rows[:3], labels[:3], np.full((4, 2), np.nan), labels[:4])
+    assert image_pictures.arrays("spectrum", diverged) == image_pictures.arrays("places", diverged) == {}
+    assert {kind: tuple(image_pictures.PICTURES[kind](few)) for kind in PICTURES} == PICTURES

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,18 +12,20 @@ import yaml
 from safetensors.torch import load_file
 
 from clrepro import config as configuration
-from clrepro import objectives
+from clrepro import objectives, stages
 from clrepro.catalogue import Catalogue, papers, tables
 from clrepro.catalogue.runs import result_file
 from clrepro.data import images
+from clrepro.data.label_shares import label_subset, selection_rows
 from clrepro.errors import Interrupted, UserError
-from clrepro.evaluation import linear_probe
-from clrepro.evaluation.image_features import augmented, embed, recipe_of_tests
+from clrepro.evaluation import fine_tune, linear_probe
+from clrepro.evaluation.image_features import Images, augmented, embed, recipe_of_tests
 from clrepro.evaluation.image_probes import Features, rows
 from clrepro.ledger import Records, cells
 from clrepro.ledger.scores import score, scores
 from clrepro.models.image import load
 from clrepro.paths import read_json
+from clrepro.report import protocol
 from clrepro.report import tables as report_tables
 from clrepro.training import loop
 from clrepro.training.image import ImageWorkload, train_encoder
@@ -181,9 +184,59 @@ def test_probes_of_features_have_the_rows_that_scores_take(digits, tmp_path):
     torch.testing.assert_close(features, torch.from_numpy(parts[0][order]), rtol=1e-4, atol=1e-5)
     weights, _ = linear_probe.fit(batches, 64, 10, linear_probe.Settings(epochs=1))
     assert weights.shape == (10, 64)
+    seen = Images(lambda: load(folder), {"train": train_set}, recipe, torch.device("cpu"))
     augmenting = {"linear": {"augmentation": "linear", "epochs": 1}}
-    probed = rows("linear.json", Features(*parts, lambda name, size: batches), augmenting, ["linear"])
+    probed = rows("linear.json", Features(*parts, seen), augmenting, ["linear"])
     assert probed[0][:3] == ["linear", "test", "top1"]
+
+
+def test_the_stage_fine_tunes_a_whole_network_as_a_direct_call_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    catalogue = demo(seeds=[1], tables=["oar2024/table_4"], figures=[], image={"training": {"epochs": 0.2}})
+    run = catalogue.runs[0]
+    stages.fetch(catalogue, run.backbone.source)
+    stages.prepare(catalogue, run.backbone)
+    stages.train(catalogue, [run])
+    stages.embed(catalogue, [run])
+    head = {"share": 0.1, "hidden": [16], "epochs": 2, "batch_size": 32, "learning_rate": 0.05, "momentum": 0.9}
+    frozen = {"finetune_10": {**head, "frozen": True}, "finetune_100": {**head, "share": 1, "frozen": True}}
+    whole = {kind: {**part, "frozen": False} for kind, part in frozen.items()}
+    assert not replace(run, evaluation=frozen).probes_need_images
+    assert replace(run, evaluation=whole).probes_need_images
+    monkeypatch.setattr(catalogue, "kinds", lambda run: ("finetune_10", "finetune_100", "finetune_100_selection"))
+    found = {}
+    for name, evaluation in (("frozen", frozen), ("whole", whole), ("again", whole)):
+        stages.probe_images(catalogue, [replace(run, evaluation=evaluation)])
+        found[name] = read_json(run.folder / "finetune.json")
+    assert found["whole"] == found["again"] != found["frozen"]
+    assert found["whole"]["protocol"]["finetune_10"]["frozen"] is False
+    assert "and the encoder, trained together" in protocol.probes([replace(run, evaluation=whole)], whole)[0]
+
+    sets = {split: images.load(run.backbone.folder / split) for split in images.SPLITS}
+    pixels = {split: (torch.from_numpy(np.array(part.images)) / 255 - 0.3053) / 0.3760 for split, part in sets.items()}
+    labels = {split: torch.from_numpy(np.array(part.labels)) for split, part in sets.items()}
+    held_out = selection_rows(sets["train"].labels)
+    expected = {}
+    for place, share, split, tested in (
+        (("finetune_10", "test"), 0.1, "test", slice(None)),
+        (("finetune_100", "test"), 1, "test", slice(None)),
+        (("finetune_100", "selection"), 0.9, "train", held_out),
+    ):
+        rows = label_subset(sets["train"].labels, share)
+        assert share == 1 or not set(rows) & set(held_out)
+
+        def epoch_of(epoch, rows=rows):
+            order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(epoch))
+            return [(pixels["train"][rows[part]], labels["train"][rows[part]]) for part in order.split(32)]
+
+        settings = fine_tune.Settings(hidden=(16,), frozen=False, epochs=2, batch_size=32, learning_rate=0.05)
+        test = [(pixels[split][tested], labels[split][tested])]
+        encoder = load(run.folder / "model")
+        scores_of = fine_tune.evaluate_network(encoder, epoch_of, lambda test=test: test, 10, settings)
+        expected.update({(*place, metric): value for metric, value in scores_of.items()})
+    measured = {tuple(place): value for *place, value in found["whole"]["rows"]}
+    assert measured == pytest.approx(expected, abs=1e-6)
+    assert len({measured[key] for key in measured if key[2] == "top1"}) == 3
 
 
 # the catalogue
@@ -255,7 +308,7 @@ def test_imagenet_is_planned_where_a_mirror_has_it(tmp_path):
     catalogue = Catalogue(configuration.parse({**raw, "mirror": str(tmp_path)}))
     run = cell_of(catalogue, "huang2023", "table_B1", "MACL", "4096", "top1").runs[0]
     assert (run.recipe.framework, run.recipe.queue, run.recipe.key_momentum) == ("moco", 4096, 0.999)
-    assert run.augments_probes
+    assert run.probes_need_images
     equal = [
         cell_of(catalogue, "huang2023", "table_8", row, "accuracy", "top1").runs for row in ("tau0=0.1", "alpha=0.5")
     ]
@@ -369,11 +422,11 @@ TINY = {
     "papers": ["huang2023", "oar2024"],
     "tables": ["huang2023/table_B3", "oar2024/table_3"],
     "seeds": [1],
-    "figures": ["oar2024/figure_2"],
+    "figures": ["oar2024/figure_2", "oar2024/figure_3", "huang2023"],
     "simulation": {"points": 5, "batches": 3, "steps": 2},
     "jobs": {"runs": 24},
     "image": {
-        "training": {"epochs": 0.2, "batch_divisor": 4, "batch_sizes": [128, 1024], "learning_rates": [0.01, 1.0],
+        "training": {"epochs": 0.2, "batch_divisor": 4, "batch_sizes": [256, 1024], "learning_rates": [0.01, 1.0],
                      "probe_epochs": 1},
     },
 }  # fmt: skip
@@ -385,19 +438,29 @@ def test_image_tables_and_figures_are_made_end_to_end(tmp_path):
 
     folder = Checkout(tmp_path)
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(TINY))
-    folder.snakemake("huang2023_table_B3", "oar2024_table_3", "oar2024_figure_2", config="tiny.yaml")
+    drawn = {"huang2023": ("figure_3", "figure_4"), "oar2024": ("figure_2", "figure_3")}
+    figures = [f"{paper}_{name}" for paper, names in drawn.items() for name in names]
+    folder.snakemake("huang2023_table_B3", "oar2024_table_3", *figures, config="tiny.yaml")
     table = pd.read_csv(tmp_path / "results/demo/tables/huang2023/table_B3.csv")
-    here = table["column"].isin([128, 1024])
+    here = table["column"].isin([256, 1024])
     assert table.loc[here, "ours"].notna().all()
     assert table.loc[~here, "ours"].isna().all()
     table = pd.read_csv(tmp_path / "results/demo/tables/oar2024/table_3.csv")
     assert table["ours"].between(0, 1).all()
     assert table["note"].str.startswith("learning rate ").all()
-    folder_of = tmp_path / "results/demo/figures/oar2024"
-    assert {file.name for file in folder_of.iterdir()} == {f"figure_2.{suffix}" for suffix in ("svg", "png", "csv")}
-    record = next((tmp_path / "results/demo/runs/image").glob("CIFAR_ResNet-18/macl/*/seed1/record.json"))
+    for paper, names in drawn.items():
+        files = {file.name for file in (tmp_path / "results/demo/figures" / paper).iterdir()}
+        assert files >= {f"{name}.{suffix}" for name in names for suffix in ("svg", "png", "csv")}
+    spectra = pd.read_csv(tmp_path / "results/demo/figures/oar2024/figure_3.csv")
+    counts = spectra["statistic"].value_counts()
+    assert (counts["singular_value"], counts["affinity"]) == (4 * 64, 4 * 50 * 50)  # two losses at two rates
+    places = pd.read_csv(tmp_path / "results/demo/figures/huang2023/figure_4.csv")
+    assert (places["statistic"] == "class").sum() == 2 * 500
+    batches = pd.read_csv(tmp_path / "results/demo/figures/huang2023/figure_3.csv")
+    assert set(batches["batch_size"]) == {64, 256}
+    record = next((tmp_path / "results/demo/runs/image").glob("CIFAR_ResNet-18/macl/*-b64-*/seed1/record.json"))
     names = {file.name for file in record.parent.iterdir()}
-    assert names == {"record.json", "model", "probes.json", "linear.json", "knn.json"}
+    assert names == {"record.json", "model", "probes.json", "linear.json", "knn.json", "places.json"}
     state = load_file(record.parent / "model/model.safetensors")
     assert "layers.0.weight" in state
     assert "Nothing to be done" in folder.snakemake("-n", "oar2024_table_3", config="tiny.yaml")

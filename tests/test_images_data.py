@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import re
 import struct
 import tarfile
 import zipfile
@@ -13,12 +14,16 @@ from PIL import Image
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional as oracle
 
+from clrepro import cli, stages
+from clrepro import config as configuration
+from clrepro.catalogue import Catalogue
 from clrepro.data import augment as operations
 from clrepro.data import image_archives, image_detection, image_files, images
 from clrepro.data.augment import Recipe, augment
 from clrepro.data.image_draws import philox, uniforms
 from clrepro.data.image_recipes import RECIPES, STATISTICS, draw
 from clrepro.errors import UserError
+from clrepro.paths import read_json, sha256
 
 BILINEAR = InterpolationMode.BILINEAR
 
@@ -322,6 +327,46 @@ def test_cifar_archives_run_no_code_and_are_complete(small_cifar, tmp_path, caps
     assert not (tmp_path / "out" / "test" / "split.json").exists()
 
 
+def test_a_cifar_archive_comes_from_the_mirror_and_its_bytes_are_checked(small_cifar, tmp_path, monkeypatch, capsys):
+    build, pixels = small_cifar
+    monkeypatch.chdir(tmp_path)
+    archive = tmp_path / "mirror/cifar100/cifar-100-python.tar.gz"
+    archive.parent.mkdir(parents=True)
+    raw = configuration.read(configuration.ROOT / "config.yaml")
+    spec = {"data": "cifar100", "architecture": "conv3", "side": 32}
+    changes = {"mirror": "mirror", "tables": ["oar2024/table_4"], "figures": [],
+               "image": {"backbones": {"CIFAR100_ResNet-50": spec}}}  # fmt: skip
+    catalogue = Catalogue(configuration.parse(configuration.merge(raw, changes)))
+    (encoder,) = catalogue.backbones()
+    with pytest.raises(UserError, match=r"mirror/cifar100/cifar-100-python\.tar\.gz' is missing from the mirror"):
+        catalogue.check_inputs()
+    build().rename(archive)
+    catalogue.check_inputs()
+    stages.fetch(catalogue, encoder.source)
+    record = read_json(encoder.source.record)
+    assert (record["sha256"], record["path"]) == (sha256(archive), "mirror/cifar100/cifar-100-python.tar.gz")
+    stages.prepare(catalogue, encoder)
+    assert np.array_equal(images.load(encoder.folder / "test").images.reshape(-1, 3072), pixels["test"])
+    # another archive in its place, one that would run code: refused by its hash, and unread where no hash is known
+    build(train=pickle.dumps(Harmful(), protocol=2)).rename(archive)
+    with pytest.raises(UserError, match="learned at the first fetch"):
+        stages.fetch(catalogue, encoder.source)
+    (tmp_path / "data/checksums.json").unlink()
+    stages.fetch(catalogue, encoder.source)
+    with pytest.raises(UserError, match=r"__builtin__\.print, which no image archive needs"):
+        stages.prepare(catalogue, encoder)
+    assert "ran" not in capsys.readouterr().out
+
+
+def test_the_list_of_sources_says_how_each_is_checked(capsys):
+    cli.sources()
+    said = dict(re.findall(r"^([\w-]+)  .*?sha256: (.*?)$", capsys.readouterr().out, re.M | re.S))
+    assert said["cifar100"] == "learned at the first fetch"
+    assert said["imagenet-1k"].startswith("none: the folder is used where it lies")
+    assert said["digits"].startswith("none: it is generated")
+    assert len(said["cifar10-jpeg"]) == 64
+
+
 def test_a_truncated_cifar_archive_is_refused(small_cifar, tmp_path):
     build, _ = small_cifar
     path = build()
@@ -438,8 +483,7 @@ def test_imagenet100_is_a_hundred_ids():
     assert all(name[0] == "n" and len(name) == 9 and name[1:].isdigit() for name in ids)
 
 
-def test_voc_annotations(tmp_path, monkeypatch):
-    monkeypatch.setitem(image_detection.VOC_COUNTS, (2007, "test"), 2)
+def test_voc_annotations(tmp_path):
     folder = tmp_path / "VOCdevkit" / "VOC2007"
     for part in ("ImageSets/Main", "JPEGImages", "Annotations"):
         (folder / part).mkdir(parents=True)
@@ -454,21 +498,25 @@ def test_voc_annotations(tmp_path, monkeypatch):
     for name, objects in (("000001", person + plane), ("000002", "")):
         (folder / f"Annotations/{name}.xml").write_text(f"<annotation>{objects}</annotation>")
         (folder / f"JPEGImages/{name}.jpg").write_bytes(jpeg((0, 0, 0)))
-    empty, full = images.voc_annotations(tmp_path, 2007, "test")
+    record = image_detection.prepare([(folder, "test", 2)], [(folder, "test", 2)], tmp_path / "prepared")
+    assert (record["train"]["images"], record["test"]["boxes"]) == (2, 2)
+    empty, full = image_detection.Annotated(tmp_path / "prepared/test.json")
     assert empty["boxes"].shape == (0, 4)
-    assert full["image"].name == "000001.jpg"
+    assert full["image"].dtype == np.uint8
+    assert full["image"].shape[0] == 3
     assert full["boxes"].tolist() == [[0, 2, 50.5, 40], [6, 7, 9, 9]]
-    assert full["labels"].tolist() == [15, 1]
+    assert full["labels"].tolist() == [14, 0]
     assert full["difficult"].tolist() == [True, False]
     for name, text, message in (
         ("Annotations/000001.xml", "<annotation><object>", "not a VOC annotation"),
         ("Annotations/000001.xml", f"<annotation>{plane.replace('aero', 'air')}</annotation>", "not a VOC annotation"),
         ("Annotations/000001.xml", f"<annotation>{plane.replace('>9<', '>6<')}</annotation>", "empty or missing box"),
         ("JPEGImages/000002.jpg", "", "missing or empty"),
+        ("JPEGImages/000002.jpg", "<html>", "not an image"),
         ("ImageSets/Main/test.txt", "000001\n", "names 1 images, expected 2"),
     ):
         (folder / name).write_text(text)
         with pytest.raises(UserError, match=message):
-            images.voc_annotations(tmp_path, 2007, "test")
-    with pytest.raises(UserError, match="no split 'test' of 2012"):
-        images.voc_annotations(tmp_path, 2012, "test")
+            image_detection.voc_annotations(folder, "test", 2)
+    with pytest.raises(UserError, match=r"trainval\.txt is missing"):
+        image_detection.voc_annotations(folder, "trainval", 2)

@@ -9,6 +9,7 @@ import pytest
 
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue
+from clrepro.catalogue.figures import PICTURES
 from clrepro.ledger import Records
 from clrepro.paths import write_json
 from clrepro.report import figures, plotting, trained
@@ -41,6 +42,15 @@ def names_of(figure):
     return [name for pattern in figure.statistics for name in wide.get(pattern, [pattern])]
 
 
+def embedded(seed):
+    """What pictures show of 40 embeddings of ten classes with 8 singular values."""
+    yield "singular_value", np.sort(RNG.uniform(1, 20, 8))[::-1]
+    yield "affinity", RNG.uniform(0, 1, 25)
+    yield "x", RNG.normal(size=40)
+    yield "y", RNG.normal(size=40) + seed
+    yield "class", np.arange(40) % 10
+
+
 def made(figure, seeds=SEEDS):
     """A frame with a number for everything that the figure plots, as if its runs had been trained."""
     rows = []
@@ -58,6 +68,9 @@ def made(figure, seeds=SEEDS):
                     shares = RNG.dirichlet(np.ones(50))
                     middles = low + (np.arange(50) + 0.5) * (high - low) / 50
                     rows += [[*place, seed, 60, full, *pair] for pair in zip(middles.round(6), shares, strict=True)]
+            for name, values in embedded(seed) if figure.pictures else ():
+                kept = any(name in PICTURES[kind] for kind in figure.pictures)
+                rows += [[*place, seed, 60, name, number, value] for number, value in enumerate(values) if kept]
     columns = ["series", "backbone", *figure.varied, "seed", "step", "statistic", "bin", "value"]
     return pd.DataFrame(rows, columns=columns).assign(note="").astype({"seed": "Int64"})
 
@@ -257,6 +270,63 @@ def test_the_verdict_on_angles_is_that_of_the_last_step(demo):
     figure, _ = drawn(demo, "li2024/figure_9", older)
     assert "not recorded" in {text.get_text() for text in figure.axes[2].texts}
     assert "σ_neg = 0.200 (assumed 0.10)." in footnote(figure)
+
+
+def test_points_stand_at_their_places_in_the_colour_of_their_class_and_the_method_is_named(demo):
+    figure, frame = drawn(demo, "huang2023/figure_4")
+    panels = [axis for axis in figure.axes if axis.collections]
+    assert len(panels) == len(SEEDS) * 2  # of the two losses on small images: no ImageNet in the demo
+    colours = []
+    for axis, (seed, series) in zip(panels, product(SEEDS, dict.fromkeys(frame["series"])), strict=True):
+        own = frame[(frame["seed"] == seed) & (frame["series"] == series)]
+        expected = [own[own["statistic"] == name]["value"].tolist() for name in ("x", "y")]
+        assert axis.collections[0].get_offsets().T.tolist() == pytest.approx(expected)
+        colours.append(axis.collections[0].get_facecolors())
+        assert (
+            axis.get_title(loc="left") == f"{series.split(',')[0]}: linear {mean(own, statistic='linear/top1'):.1f} %"
+        )
+    assert all(np.array_equal(part, colours[0]) for part in colours)  # a class has one colour in all panels
+    assert len(np.unique(colours[0], axis=0)) == 10
+    assert "in place of the paper's UMAP" in footnote(figure)
+
+
+def test_singular_values_are_shares_of_the_largest_and_affinities_those_of_one_seed(demo):
+    _, frame = drawn(demo, "oar2024/figure_3")
+    lost = (frame["series"] == "InfoNCE") & (frame["learning_rate"] == 1)
+    figure, _ = drawn(
+        demo, "oar2024/figure_3", frame[~(lost & frame["statistic"].isin(["singular_value", "affinity"]))]
+    )
+    values, affinity, _, lower, empty, _ = figure.axes[:6]
+    own = frame[(frame["series"] == "InfoNCE") & (frame["learning_rate"] == 0.01)]
+    parts = [own[(own["statistic"] == "singular_value") & (own["seed"] == seed)]["value"] for seed in SEEDS]
+    expected = np.mean([part.to_numpy() / part.max() for part in parts], axis=0)
+    (line,) = [line for line in values.lines if str(line.get_label()).startswith("InfoNCE: r = ")]
+    assert np.asarray(line.get_ydata(), float) == pytest.approx(expected)
+    assert line.get_label() == "InfoNCE: r = {:.3g} ({:.3g})".format(
+        *(mean(own, statistic=f"collapse/rank_of_{name}_raw") for name in ("squares", "values"))
+    )
+    square = own[(own["statistic"] == "affinity") & (own["seed"] == SEEDS[0])]["value"].to_numpy().reshape(5, 5)
+    assert np.array_equal(affinity.images[0].get_array(), square)
+    assert "InfoNCE: none, diverged" in [text.get_text() for text in lower.get_legend().get_texts()]
+    assert [text.get_text() for text in empty.texts] == ["no embeddings: the training diverged"]
+
+
+def test_gains_stand_above_the_bars_of_a_batch_size_and_published_heights_at_paper_scale_only(demo):
+    figure, frame = drawn(demo, "huang2023/figure_3")
+    (axis,) = figure.axes
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["8", "16", "32", "64", "128"]
+    heights = [[mean(frame, series=f"{name}, small images", batch_size=size, statistic="linear/top1")
+                for name in ("SimCLR", "MACL")] for size in (8, 16, 32, 64, 128)]  # fmt: skip
+    assert [bar.get_height() for bar in axis.patches] == pytest.approx([height for pair in heights for height in pair])
+    assert [text.get_text() for text in axis.texts] == [f"{macl - simclr:+.1f}" for simclr, macl in heights]
+
+    def diamonds(notes):
+        return {tuple(line.get_data()[1]) for line in trained.draw("huang2023/figure_3", frame, notes).axes[0].lines
+                if line.get_marker() == "D"}  # fmt: skip
+
+    assert diamonds(NOTES) == set()
+    assert len(diamonds(Notes(True, ("Demo scale.",)))) == 4  # of batches 64 and 128, which the paper has as well
+    assert bars.published_accuracies("ImageNet_ResNet-50")["MACL", 1024] == 66.5
 
 
 def test_labels_move_apart_and_no_further_than_needed():

@@ -49,11 +49,11 @@ def plan(
     hardware = catalogue.config.hardware
     print(f"{'table':<24}{'runs':>6}{'holes':>7}{'hours':>10}{'disk':>12}")
     for table in catalogue.tables:
-        price = cost.of_runs(catalogue, table.runs)
+        price = cost.of_table(catalogue, table)
         holes = sum(bool(cell.hole) for cell in table.cells)
         name = f"{table.paper}/{table.name}"
         print(f"{name:<24}{len(table.runs):>6}{holes:>7}{price.hours:>10.2f}{megabytes(price.gigabytes):>12}")
-    price = cost.of_runs(catalogue, catalogue.runs)
+    price = cost.of_all(catalogue)
     bundles = catalogue.bundles()
     jobs = sum(jobs_of(catalogue, bundle) for bundle in bundles)
     jobs += len(catalogue.sources()) + len(catalogue.backbones()) + len(catalogue.figures) + len(catalogue.grids)
@@ -215,7 +215,10 @@ def train(
                     kind, str(wanted), {str(of(run)) for run in runs}, f"the chosen runs of the {scale} scale"
                 )
             runs = kept
-    builds = {run.backbone.folder: run.backbone for run in runs}.values()
+    detected = [run for run in runs if catalogue.tests(run, "detection")] if evaluate else []
+    builds = [*{run.backbone.folder: run.backbone for run in runs}.values()]
+    if detected:
+        builds.append(catalogue.detection)
     if stages.is_first_process():
         for source in catalogue.sources():
             if not source.record.exists():
@@ -232,6 +235,8 @@ def train(
         if of_images:
             stages.embed(catalogue, of_images)
             stages.probe_images(catalogue, of_images)
+        if detected:
+            stages.detect(catalogue, detected)
         for run in of_images:
             (run.folder / "features.npz").unlink()
             files = ", ".join(catalogue.results(run)) or "no probe is asked of it"
@@ -395,7 +400,7 @@ def sources() -> None:
     for source in every().values():
         print(f"{source.name}  ({source.megabytes:g} MB; {source.licence})\n  {source.what}")
         print(f"  url: {source.url or '-'} at {source.revision}\n  mirror: {source.mirror or '-'}")
-        print(f"  sha256: {source.sha256 or 'learned at the first fetch'}")
+        print(f"  sha256: {source.sha256 or source.checked}")
 
 
 @app.command("config")

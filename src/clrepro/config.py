@@ -115,8 +115,15 @@ class ImageBackbone(Model):
 class ImageTrainingOverrides(Model):
     """What a scale changes in the papers' settings of image encoders; null keeps the paper's value."""
 
-    epochs: PositiveFloat | None = Field(None, description="passes over the training images, may be a fraction")
+    epochs: PositiveFloat | None = Field(
+        None,
+        description="passes over the training images, may be a fraction; where a table trains longer than its recipe, "
+        "so many times as long; warm-up keeps its share",
+    )
     batch_divisor: PositiveInt = Field(1, description="batch sizes are divided by it, to no less than 2")
+    memory_divisor: PositiveInt = Field(
+        1, description="MoCo's queues and NNCLR's support sets are divided by it, to no less than 1"
+    )
     batch_sizes: list[PositiveInt] | None = Field(
         None, description="only runs with these of the papers' batch sizes; the cells of others are holes"
     )
@@ -128,6 +135,17 @@ class ImageTrainingOverrides(Model):
     precision: Precision | None = None
 
 
+class Detection(Model):
+    """Images with boxes: trained encoders are fine-tuned on them as detectors (table 2 of huang2023)."""
+
+    train: Names = Field(description="sources of images with boxes, all of them together")
+    test: str = Field(description="source of the images with boxes whose objects are then to be found")
+    settings: dict[str, float | int | list[int]] = Field(
+        {}, description="instead of the paper's, as `iterations: 1000`; papers/huang2023/experiments.yaml has them all"
+    )
+    runtime_minutes: PositiveInt = Field(2880, description="time limit of a job of fine-tuning, for schedulers")
+
+
 class Image(Model):
     """Image encoders: data, backbones and training."""
 
@@ -135,6 +153,9 @@ class Image(Model):
         {}, description="which encoder fills which tables; what is null or not there leaves their cells out"
     )
     training: ImageTrainingOverrides = ImageTrainingOverrides()
+    detection: Detection | None = Field(
+        None, description="images with boxes, to fine-tune encoders as detectors; null leaves these cells out"
+    )
 
 
 class SimulationOverrides(Model):
@@ -250,6 +271,7 @@ SECTIONS = (
     PretrainedBackbone,
     ImageTrainingOverrides,
     ImageBackbone,
+    Detection,
 )
 
 

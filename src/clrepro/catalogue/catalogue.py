@@ -3,16 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 
-from clrepro.catalogue import bundles, figures, papers, processes, simulations, tables
+from clrepro.catalogue import bundles, detection, figures, grids, image_runs, papers, processes, simulations, tables
 from clrepro.catalogue.bundles import Bundle
+from clrepro.catalogue.detection import DetectionBuild
 from clrepro.catalogue.figures import Figure
 from clrepro.catalogue.runs import (
     BackboneBuild,
     ImageBuild,
-    ImageRecipe,
     Run,
     backbone_build,
     corpus_identity,
@@ -25,7 +24,6 @@ from clrepro.catalogue.simulations import Simulation
 from clrepro.catalogue.tables import Cell, Table
 from clrepro.config import Config
 from clrepro.config import load as load_config
-from clrepro.data.image_recipes import RECIPES as AUGMENTATIONS
 from clrepro.data.sources import Source, source
 from clrepro.errors import UserError, unknown
 from clrepro.objectives import NAMES
@@ -39,6 +37,7 @@ class Catalogue:
         self.config = config
         self.corpus = source(config.sentence.corpus, "sentence.corpus")
         self.tasks = source(config.sentence.tasks, "sentence.tasks")
+        self.detection = detection.build(config)
         self._check_names()
         self.every_table = tuple(
             self._table(paper, name, spec)
@@ -156,7 +155,7 @@ class Catalogue:
         else:
             owner, definition = papers.run_definition(spec["run"], paper)
             where = f"papers/{owner}/experiments.yaml, {spec['run']}"
-        why = self.lacks(definition, owner, backbone, changes)
+        why = detection.lacks(self.config, backbone, score) or self.lacks(definition, owner, backbone, changes)
         if not why and "own" in spec and not papers.recipe_covers(owner, definition["recipe"], backbone):
             why = f"the recipe {self.config.rows[spec['own']].recipe} has no settings for {backbone}"
         if why:
@@ -245,7 +244,7 @@ class Catalogue:
         self, definition: dict, owner: str, backbone: str, place: str, changes: dict | None = None
     ) -> tuple[Run, ...]:
         if papers.modality(definition, owner) == "image":
-            return self._image_runs(definition, owner, backbone, place, changes)
+            return image_runs.define(self.config, definition, owner, backbone, place, changes)
         objective = definition.get("objective")
         overrides = self.config.sentence.training.model_dump(exclude_none=True)
         if not objective:  # what a scale changes in training does not touch an untrained encoder, but for
@@ -268,62 +267,15 @@ class Catalogue:
             for seed in (self.config.seeds if objective else [0])
         )
 
-    def _image_runs(
-        self, definition: dict, owner: str, backbone: str, place: str, changes: dict | None
-    ) -> tuple[Run, ...]:
-        objective, scale = definition["objective"], self.config.image.training
-        merged = {**papers.settings(definition, owner, backbone), **(changes or {})}
-        merged["batch_size"] = max(2, merged["batch_size"] // scale.batch_divisor)
-        for name in ("epochs", "augmentation", "precision"):
-            if getattr(scale, name) is not None:
-                merged[name] = getattr(scale, name)
-        evaluation = {kind: dict(part) for kind, part in merged.pop("evaluation", {}).items()}
-        for part in evaluation.values():
-            if scale.probe_epochs is not None and "epochs" in part:
-                part["epochs"] = scale.probe_epochs
-        how, params = split_settings(merged, objective, place, ImageRecipe)
-        if how.augmentation not in AUGMENTATIONS:
-            raise unknown("augmentation", how.augmentation, AUGMENTATIONS, place)
-        variant, params = resolved(objective, definition, params, place)
-        build = image_build(self.config, backbone)
-        images = build.source.images["train"] if build.spec["classes"] is None else None
-        if images is not None and how.batch_size > images:
-            raise UserError(
-                f"{place}: batch_size {how.batch_size} is larger than the {images:,} training images of "
-                f"{build.source.name}; raise `image.training.batch_divisor`"
-            )
-        return tuple(
-            Run(self.config.scale, "image", build, objective, variant, params, how, build.data, seed, evaluation)
-            for seed in self.config.seeds
-        )
-
     # grid searches: opt-in, selected on STS-B dev
 
     def grid_names(self) -> list[str]:
         """All grid searches that the papers describe, as paper/row@backbone."""
-        return [
-            f"{paper}/{row}@{backbone}"
-            for paper in self.config.papers
-            for row, _ in papers.load(paper, "experiments").get("grids", {}).items()
-            for backbone, spec in self.config.sentence.backbones.items()
-            if spec is not None
-        ]
+        return grids.names(self)
 
     def grid(self, name: str) -> tuple[Run, ...]:
-        """The runs of a grid search, with the first seed; grid values go before the scale's own settings."""
-        names = [known for known in self.grid_names() if known == name or known.split("@")[0] == name]
-        if not names:
-            raise unknown("grid", name, self.grid_names(), "grids")
-        runs: list[Run] = []
-        for full in names:
-            paper, _, rest = full.partition("/")
-            row, _, backbone = rest.partition("@")
-            grid = papers.load(paper, "experiments")["grids"][row]
-            owner, definition = papers.run_definition(row, paper)
-            for values in product(*grid.values()):
-                changes = dict(zip(grid, values, strict=True))
-                runs += self.define_runs(definition, owner, backbone, f"grid {full}", changes)[:1]
-        return tuple(dict.fromkeys(runs))
+        """The runs of a grid search, with the first seed."""
+        return grids.runs(self, name)
 
     # figures: opt-in, with every seed
 
@@ -382,18 +334,18 @@ class Catalogue:
                 asked[run] |= dict.fromkeys(part.split("/")[0] for part in (cell.score, cell.select) if part)
         for figure in self.figures:
             for run in figure.runs:
-                asked[run] |= dict.fromkeys(part.split("/")[0] for part in figure.scores)
+                asked[run] |= dict.fromkeys(part.split("/")[0] for part in (*figure.scores, *figure.pictures))
         return asked
 
     def kinds(self, run: Run) -> tuple[str, ...]:
-        """The kinds of scores, as linear or finetune_10, that tables and figures ask of an image run."""
-        return tuple(sorted(self._results.get(run, ())))
+        """The kinds of scores of features, as linear or finetune_10, that tables and figures ask of an image run."""
+        return tuple(sorted(kind for kind in self._results.get(run, ()) if result_file(kind) != detection.FILE))
 
     def results(self, run: Run) -> tuple[str, ...]:
         """The files of results that are made of a run: all of a sentence encoder's, of an image encoder's the asked."""
         if run.modality == "sentence":
             return ("sts.json", "transfer.json")
-        return tuple(sorted(set(map(result_file, self.kinds(run)))))
+        return tuple(sorted(set(map(result_file, self._results.get(run, ())))))
 
     def table_inputs(self, table: Table) -> list[Path]:
         """What a table is made from: records and results."""
@@ -410,8 +362,12 @@ class Catalogue:
         return sorted(found | ({self.tasks.record} if bundle.modality == "sentence" else set()))
 
     def result_files(self, bundle: Bundle) -> list[Path]:
-        """What the probes of a bundle of image runs write."""
-        return [run.folder / name for run in bundle.runs for name in self.results(run)]
+        """What the probes of a bundle of image runs write, of their stored features."""
+        return [run.folder / name for run in bundle.runs for name in self.feature_results(run)]
+
+    def feature_results(self, run: Run) -> tuple[str, ...]:
+        """The files of results that are made of an image run's stored features."""
+        return tuple(name for name in self.results(run) if name != detection.FILE)
 
     def run_at(self, folder: Path | str) -> Run:
         return self._by_folder[Path(folder)]
@@ -420,9 +376,10 @@ class Catalogue:
         """All runs, cut into jobs of at most `jobs.runs`."""
         return bundles.cut(self)
 
-    def backbones(self) -> tuple[BackboneBuild | ImageBuild, ...]:
-        """What is made ready; image encoders on one image set share it."""
-        return tuple({run.backbone.folder: run.backbone for run in self.runs}.values())
+    def backbones(self) -> tuple[BackboneBuild | ImageBuild | DetectionBuild, ...]:
+        """What is made ready; image encoders on one image set share it, and detectors their images with boxes."""
+        builds = {run.backbone.folder: run.backbone for run in self.runs}
+        return *builds.values(), *([self.detection] if any(self.tests(run, "detection") for run in self.runs) else [])
 
     def sources(self) -> tuple[Source, ...]:
         """The sources that the runs need."""
@@ -431,8 +388,10 @@ class Catalogue:
         needed += [part for build in builds for part in self.prepared_from(build) if part not in needed]
         return tuple({item.name: item for item in needed}.values())
 
-    def prepared_from(self, build: BackboneBuild | ImageBuild) -> list[Source]:
-        """The sources that a backbone is made ready from."""
+    def prepared_from(self, build: BackboneBuild | ImageBuild | DetectionBuild) -> list[Source]:
+        """The sources that a backbone, or images with boxes, are made ready from."""
+        if isinstance(build, DetectionBuild):
+            return build.sources
         if isinstance(build, ImageBuild):
             return [build.source]
         return [part for part in (self.corpus, build.weights) if part]
@@ -468,9 +427,8 @@ class Catalogue:
     def is_papers_own_image(self) -> bool:
         """The same for image encoders."""
         original, ours = load_config("paper").image, self.config.image
-        return ours.training == original.training and all(
-            spec in (None, original.backbones.get(key)) for key, spec in ours.backbones.items()
-        )
+        same = ours.training == original.training and ours.detection in (None, original.detection)
+        return same and all(spec in (None, original.backbones.get(key)) for key, spec in ours.backbones.items())
 
     def compares(self, runs: Iterable[Run]) -> bool:
         """Whether numbers of these runs may stand beside published ones."""

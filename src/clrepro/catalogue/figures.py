@@ -8,6 +8,9 @@ from typing import Any
 from clrepro.catalogue import papers
 from clrepro.catalogue.runs import Run, result_file
 
+# what a picture of embeddings shows of a run's test images (clrepro.evaluation.image_pictures), as statistics
+PICTURES = {"spectrum": ("singular_value", "affinity"), "places": ("x", "y", "class")}
+
 
 @dataclass(frozen=True)
 class Point:
@@ -24,7 +27,7 @@ class Figure:
 
     varied: the parameters that its series vary. scores: of the finished run, as kind/task; where there are none, no
     test set is touched. statistics, histograms: those kept of what training recorded, as names or patterns; empty
-    statistics stand for all of them, empty histograms for none.
+    statistics stand for all of them, empty histograms for none. pictures: those of the test images' embeddings.
     """
 
     paper: str
@@ -33,6 +36,7 @@ class Figure:
     scores: tuple[str, ...]
     statistics: tuple[str, ...]
     histograms: tuple[str, ...]
+    pictures: tuple[str, ...]
     points: tuple[Point, ...]
 
     @property
@@ -44,6 +48,11 @@ class Figure:
     def tests(self) -> tuple[str, ...]:
         """The files of test results, beside a run's record, that the scores come from."""
         return tuple(dict.fromkeys(map(result_file, self.scores)))
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """All files beside a run's record that it is drawn from."""
+        return (*self.tests, *map(result_file, self.pictures))
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -73,5 +82,5 @@ def build(catalogue, paper: str, name: str) -> Figure:
                 runs = catalogue.define_runs(definition, owner, backbone, place, changes)
                 points.append(Point(series, backbone, runs))
     varied = dict.fromkeys(key for entry in spec["series"].values() for key in entry.get("vary", {}))
-    plotted = (tuple(spec.get(kind, ())) for kind in ("scores", "statistics", "histograms"))
+    plotted = (tuple(spec.get(kind, ())) for kind in ("scores", "statistics", "histograms", "pictures"))
     return Figure(paper, name, tuple(varied), *plotted, tuple(points))

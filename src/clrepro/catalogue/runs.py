@@ -124,7 +124,8 @@ def resolved(objective: str, definition: dict, params: dict, place: str) -> tupl
 def result_file(score: str) -> str:
     """The file beside a run's record that holds a score, which is named kind/task."""
     kind = score.split("/")[0].removesuffix("_dev")
-    return {"knn_plain": "knn"}.get(kind, "finetune" if kind.startswith("finetune_") else kind) + ".json"
+    together = {"knn_plain": "knn", "detection_voc07": "detection"}
+    return together.get(kind, "finetune" if kind.startswith("finetune_") else kind) + ".json"
 
 
 def readable(key: str, value: float | bool | str) -> str:
@@ -296,9 +297,15 @@ class Run:
         return bool(self.objective or self.recipe.held_out)
 
     @property
-    def augments_probes(self) -> bool:
+    def probes_need_images(self) -> bool:
         """Whether a probe of it needs the images and the encoder, not only stored features."""
-        return any(part.get("augmentation", "none") != "none" for part in self.evaluation.values())
+        parts = self.evaluation.values()
+        return any(part.get("augmentation", "none") != "none" or not part.get("frozen", True) for part in parts)
+
+    @property
+    def feature_probes(self) -> dict[str, dict]:
+        """The settings of its probes of features: all but those of fine-tuning as a detector."""
+        return {kind: part for kind, part in self.evaluation.items() if kind != "detection"}
 
     def state(self, code: str, inputs: str) -> Path:
         """Where training keeps what it must not lose; other code or other input bytes start anew."""

@@ -85,7 +85,7 @@ def unpack(archive: tarfile.TarFile, folder: Path) -> None:
 
 
 def fetch_archive(source: Source, mirror: str | None, folder: Path) -> dict:
-    """A tar archive, unpacked without leaving its folder; `path` is the folder that holds STS/."""
+    """A tar archive, unpacked without leaving its folder; `path` is the folder that holds STS/, of VOC JPEGImages/."""
     raw = obtain(source, mirror, folder)
     tree = folder / "tree"
     temporary = folder / "tree.tmp"
@@ -97,9 +97,10 @@ def fetch_archive(source: Source, mirror: str | None, folder: Path) -> dict:
         raise UserError(f"{raw} cannot be unpacked as a tar archive: {failure}") from None
     shutil.rmtree(tree, ignore_errors=True)
     os.replace(temporary, tree)
-    roots = sorted(path.parent for path in tree.rglob("STS") if path.is_dir())
+    inside, of = ("JPEGImages", "PASCAL VOC") if source.boxes else ("STS", "SentEval's data")
+    roots = sorted(path.parent for path in tree.rglob(inside) if path.is_dir())
     if not roots:
-        raise UserError(f"{raw} holds no folder STS: it is not an archive of SentEval's data")
+        raise UserError(f"{raw} holds no folder {inside}: it is not an archive of {of}")
     return {"sha256": sha256(raw), "bytes": raw.stat().st_size, "path": str(roots[0])}
 
 

@@ -26,6 +26,7 @@ class Source:
     sentences: int | None = None
     encoder: dict = field(default_factory=dict)
     images: dict = field(default_factory=dict)  # kind, statistics, train, test, classes, channels, side
+    boxes: dict = field(default_factory=dict)  # split, images
 
     @property
     def folder(self) -> Path:
@@ -39,6 +40,15 @@ class Source:
     @property
     def identity(self) -> str:
         return f"{self.name}@{self.revision}"
+
+    @property
+    def checked(self) -> str:
+        """How its bytes are checked where the catalogue has no sha256."""
+        if self.kind == "generated":
+            return "none: it is generated, by code whose fingerprint the workflow keeps"
+        if self.kind == "folder":
+            return "none: the folder is used where it lies; its images are counted and opened when it is prepared"
+        return "learned at the first fetch"
 
     def in_mirror(self, mirror: str | None) -> Path | None:
         """The file or folder in the mirror, or None where the mirror does not have it."""

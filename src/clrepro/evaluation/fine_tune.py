@@ -38,30 +38,6 @@ class Settings:
     seed: int = 0  # of the head's weights and of the order of examples
 
 
-def label_subset(labels: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
-    """Rows, rising, of a share (0 to 1] of every class: the classes' proportions stay, to rounding.
-
-    Subsets of one seed are nested: the rows of 10 % are among those of 50 %. The anchors of the training see the labels
-    of the same 10 % (caption of figure 2): call it with the same seed there.
-    """
-    if not 0 < share <= 1:
-        raise UserError(f"a share of {share:g} of the labels: give a number above 0 and up to 1")
-    numbers = np.random.default_rng(seed)
-    kept = []
-    for label in np.unique(labels):
-        rows = numbers.permutation(np.flatnonzero(labels == label))
-        kept.append(rows[: max(1, int(share * len(rows) + 0.5))])
-    return np.sort(np.concatenate(kept))
-
-
-def selection_rows(labels: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Rows, rising, of the last tenth of every class: those on which a learning rate may be chosen.
-
-    Shares up to 0.9 and the anchors' labels, of the same seed, do not have them.
-    """
-    return np.setdiff1d(np.arange(len(labels)), label_subset(labels, 0.9, seed))
-
-
 def evaluate(
     train: np.ndarray | Tensor,
     train_labels: np.ndarray | Tensor,
@@ -96,16 +72,24 @@ def evaluate_network(
     settings: Settings,
     device: torch.device | str = "cpu",
 ) -> dict[str, float]:
-    """The same with the whole network trained; the encoder given, (N, C, H, W) -> (N, encoder.width), stays as it is.
+    """The same with the whole network trained; test() gives the batches of the test set, on the device."""
+    return score(train_network(encoder, train, classes, settings, device), test())
 
-    train(epoch) gives an epoch's batches of (images, labels), test() those of the test set, both on the device.
+
+def train_network(
+    encoder: nn.Module, train: Batches, classes: int, settings: Settings, device: torch.device | str = "cpu"
+) -> nn.Module:
+    """Encoder and head, trained together; the encoder given, (N, C, H, W) -> (N, encoder.width), stays as it is.
+
+    train(epoch) gives an epoch's batches of (images, labels) on the device.
     """
     if settings.frozen:
         raise UserError("fine-tuning with `frozen: true` takes stored features: embed the images once, then evaluate")
     head = make_head(encoder.width, settings.hidden, classes, settings.seed)
     network = nn.Sequential(copy.deepcopy(encoder).requires_grad_(True), head).to(device)
-    fit(network, train, settings)
-    return score(network, test())
+    # batch norm has no statistics of a single image, which a last batch may be
+    fit(network, lambda epoch: (batch for batch in train(epoch) if len(batch[1]) > 1), settings)
+    return network
 
 
 def make_head(width: int, hidden: tuple[int, ...], classes: int, seed: int = 0) -> nn.Sequential:

@@ -5,29 +5,29 @@ statistics, which it has none of, have no rows.
 """
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
+from clrepro.data.label_shares import label_subset, selection_rows
 from clrepro.evaluation import collapse, fine_tune, knn, linear_probe
+from clrepro.evaluation.image_features import Images
 
 SELECTED_SHARE = 0.9  # of the labels train the head whose choice of a learning rate stands for that of all labels
 
 
 @dataclass(frozen=True)
 class Features:
-    """Features (n, D) and labels (n,) of both splits."""
+    """Features (n, D) and labels (n,) of both splits; images, for what is probed on more than stored features."""
 
     train: np.ndarray
     train_labels: np.ndarray
     test: np.ndarray
     test_labels: np.ndarray
-    # (augmentation, batch size) -> batches of features of augmented training images; and where these lie
-    augmented: Callable[[str, int], linear_probe.Batches] | None = None
-    device: torch.device | str = "cpu"
+    images: Images | None = None
 
     @property
     def parts(self) -> tuple[np.ndarray, ...]:
@@ -61,7 +61,7 @@ def linear(features: Features, settings: dict[str, dict[str, Any]]) -> list[list
     if augmentation == "none" or not np.isfinite(features.train).all():
         scores = linear_probe.evaluate(*features.parts, how)
     else:
-        batches, device = features.augmented(augmentation, how.batch_size), features.device
+        batches, device = features.images.augmented(augmentation, how.batch_size), features.images.device
         test, answers = linear_probe.paired(features.test, features.test_labels, "test", device)
         classes = int(max(features.train_labels.max(), features.test_labels.max())) + 1
         weights, biases = linear_probe.fit(batches, test.shape[1], classes, how, device)
@@ -80,25 +80,46 @@ def nearest(features: Features, settings: dict[str, dict[str, Any]]) -> list[lis
 
 
 def finetune(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
-    """Heads of several shares of the labels; `selection`: the accuracy on images that neither they nor anchors saw."""
-    parts = features.train, features.train_labels, features.test, features.test_labels
-    train, labels, test, answers = (torch.from_numpy(np.array(part)) for part in parts)
-    classes = int(max(labels.max(), answers.max())) + 1
-    chosen = torch.from_numpy(fine_tune.selection_rows(features.train_labels))
+    """By shares of the labels; `selection`: the accuracy on images that neither these nor anchors saw.
+
+    Of a frozen encoder a head on stored features; else encoder and head, on images as a test shows them.
+    """
+    labels = features.train_labels
+    classes = int(max(labels.max(), features.test_labels.max())) + 1
+    chosen = {"test": None, "selection": selection_rows(labels)}
     found = []
     for task, how in settings.items():
         how = dict(how)
         share, splits = how.pop("share"), how.pop("splits")
         how = fine_tune.Settings(**{**how, "hidden": tuple(how["hidden"])})
-        heads: dict[float, torch.nn.Module] = {}
+        if not np.isfinite(features.train).all():
+            how = replace(how, frozen=True)  # there is nothing to train on: the head names no class
+        trained: dict[float, torch.nn.Module] = {}
         for split in splits:
             part = share if split == "test" else min(share, SELECTED_SHARE)
-            if part not in heads:
-                rows = torch.from_numpy(fine_tune.label_subset(features.train_labels, part))
-                heads[part] = fine_tune.train_head(train[rows], labels[rows], classes, how)
-            pair = (test, answers) if split == "test" else (train[chosen], labels[chosen])
-            found += [[task, split, metric, value] for metric, value in fine_tune.score(heads[part], [pair]).items()]
+            if part not in trained:
+                trained[part] = fine_tuned(features, label_subset(labels, part), classes, how)
+            shown = tested(features, chosen[split], how.frozen)
+            found += [[task, split, metric, value] for metric, value in fine_tune.score(trained[part], shown).items()]
     return found
+
+
+def fine_tuned(features: Features, rows: np.ndarray, classes: int, how: fine_tune.Settings) -> torch.nn.Module:
+    """What is trained on some of the training images: a head, or encoder and head."""
+    if how.frozen:
+        train, labels = (torch.from_numpy(np.array(part))[rows] for part in features.parts[:2])
+        return fine_tune.train_head(train, labels, classes, how)
+    images = features.images
+    batches = images.shuffled(rows, how.batch_size, how.seed)
+    return fine_tune.train_network(images.encoder(), batches, classes, how, images.device)
+
+
+def tested(features: Features, rows: np.ndarray | None, frozen: bool) -> Iterable:
+    """Batches of features or images, with their labels: the test split, or rows of the training split."""
+    if not frozen:
+        return features.images.in_order("test" if rows is None else "train", rows)
+    pair = features.parts[2:] if rows is None else (part[rows] for part in features.parts[:2])
+    return [tuple(torch.from_numpy(np.array(part)) for part in pair)]
 
 
 def collapsed(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:

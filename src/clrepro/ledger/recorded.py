@@ -13,7 +13,8 @@ def rows_of(run: Run, figure: Figure, records: Records) -> Iterator[tuple[int, s
 
     A test score is named kind/task and in percent, as in the tables; it belongs to the step of the checkpoint that
     STS-B dev selected, 0 for an untrained encoder. Of histograms the last step's are kept: bin is the middle of a
-    bin, and the value the share of all that fell into it. A run without a record has no rows.
+    bin, and the value the share of all that fell into it. The numbers of a picture stand in their order, bin counting
+    from 0. A run without a record has no rows.
     """
     record = records.record(run)
     if record is None:
@@ -37,6 +38,10 @@ def rows_of(run: Run, figure: Figure, records: Records) -> Iterator[tuple[int, s
         value = score_of_run(run, name, records)
         if value is not None:
             yield selected, name, None, value
+    for kind in figure.pictures:
+        for name, values in (records.arrays(run, kind) or {}).items():
+            for place, value in enumerate(values):
+                yield selected, name, place, value
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:

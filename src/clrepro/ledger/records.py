@@ -63,6 +63,19 @@ class Records:
             return self._refuse(file, "its `rows` are not lists of task, split, metric and value")
         return rows
 
+    def arrays(self, run: Run, kind: str) -> dict[str, list] | None:
+        """The numbers of a picture of a run's embeddings; kind: spectrum or places."""
+        file = run.folder / f"{kind}.json"
+        content = self._file(file)
+        if content is None:
+            return None
+        found = content.get("arrays")
+        if not isinstance(found, dict) or not all(
+            isinstance(values, list) and all(map(is_number, values)) for values in found.values()
+        ):
+            return self._refuse(file, "its `arrays` are not lists of numbers")
+        return found
+
     def note(self, file: Path, fault: str) -> None:
         """Count a file as broken of which a part can be read all the same."""
         self.problems.setdefault(file, fault)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from clrepro.catalogue import Catalogue, Figure, Point
+from clrepro.catalogue.figures import PICTURES
 from clrepro.ledger import Records
 from clrepro.ledger.recorded import matches, rows_of
 from clrepro.report import plotting, trained
@@ -16,7 +17,7 @@ from clrepro.report.trained import notes
 
 
 def frame(catalogue: Catalogue, figure: Figure, records: Records) -> pd.DataFrame:
-    """series, backbone, the varied parameters, seed, step, statistic, value, note, and bin if there are histograms.
+    """series, backbone, the varied parameters, seed, step, statistic, value, note, and bin of histograms and pictures.
 
     A varied parameter has its value in every series whose objective has it; empty: it has none, or it is off. A
     note says that a run was trained by older code. Runs and test results that are not there yet have no lines.
@@ -37,7 +38,7 @@ def frame(catalogue: Catalogue, figure: Figure, records: Records) -> pd.DataFram
                 rounded = None if middle is None else round(middle, 6)
                 lines.append([*place, step, statistic, rounded, float(f"{value:.7g}"), note])
     table = pd.DataFrame(lines, columns=columns).astype({"seed": "Int64"})
-    return table if figure.histograms else table.drop(columns="bin")
+    return table if figure.histograms or figure.pictures else table.drop(columns="bin")
 
 
 def missing(figure: Figure, table: pd.DataFrame) -> list[str]:
@@ -57,7 +58,8 @@ def missing(figure: Figure, table: pd.DataFrame) -> list[str]:
                 holes.append(place)
                 continue
             found = set(own["statistic"])
-            wanted = (*figure.statistics, *figure.histograms, *figure.scores)
+            wanted = [*figure.statistics, *figure.histograms, *figure.scores]
+            wanted += [name for kind in figure.pictures for name in PICTURES[kind]]
             lacking = [name for name in wanted if not any(matches(one, [name]) for one in found)]
             # an untrained encoder has no training to speak of
             lacking = [name for name in lacking if run.objective or not name.startswith(("train_", "best_"))]

@@ -6,6 +6,7 @@ last, so that a record vouches for what it names.
 
 import os
 
+from clrepro.stages.detecting import detect
 from clrepro.stages.embedding import embed
 from clrepro.stages.exporting import export
 from clrepro.stages.preparing import fetch, prepare
@@ -13,6 +14,7 @@ from clrepro.stages.probing import probe_images, sts, transfer
 from clrepro.stages.training import is_first_process, train, wait_for
 
 __all__ = [
+    "detect",
     "embed",
     "export",
     "fetch",

@@ -13,12 +13,12 @@ from clrepro.stages.common import checked_model, inputs_digest, say
 
 
 def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
-    """Probe stored features, as far as tables and figures ask, and write rows [task, split, metric, value]."""
+    """Probe stored features, as far as tables and figures ask: rows [task, split, metric, value], and pictures."""
     import torch
 
     from clrepro.data import images
-    from clrepro.data.augment import Recipe
-    from clrepro.evaluation.image_features import augmented, recipe_of_tests
+    from clrepro.evaluation.image_features import Images, recipe_of_tests
+    from clrepro.evaluation.image_pictures import PICTURES, arrays
     from clrepro.evaluation.image_probes import Features, rows
     from clrepro.models.image import load
     from clrepro.training.loop import choose_device
@@ -33,18 +33,19 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
         sets = {split: images.load(run.backbone.folder / split) for split in images.SPLITS}
         labels = {split: part.labels for split, part in sets.items()}
         shown = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
-        device = choose_device(catalogue.config.device) if run.augments_probes else torch.device("cpu")
-
-        def batches(name: str, size: int, run=run, train=sets["train"], shown=shown, device=device):
-            recipe = Recipe(name, shown.output_side(*train.images.shape[2:]), shown.statistics)
-            return augmented(load(checked_model(run)), train, recipe, size, device)
-
-        features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], batches, device)
+        device = choose_device(catalogue.config.device) if run.probes_need_images else torch.device("cpu")
+        seen = Images(lambda run=run: load(checked_model(run)), sets, shown, device)
+        features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], seen)
         kinds = catalogue.kinds(run)
-        for name in catalogue.results(run):
-            content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation, kinds)}
+        settings, names = run.feature_probes, catalogue.feature_results(run)
+        for name in names:
+            kind = name.removesuffix(".json")
+            if kind in PICTURES:
+                content = {"arrays": arrays(kind, features)}
+            else:
+                content = {"protocol": settings, "rows": rows(name, features, settings, kinds)}
             write_json(run.folder / name, content)
-        say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(catalogue.results(run))}")
+        say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(names)}")
 
 
 def sts(catalogue: Catalogue, runs: list[Run]) -> None:

@@ -11,9 +11,9 @@ from torch import nn
 from clrepro.data import images
 from clrepro.data.augment import Recipe
 from clrepro.data.images import ImageSet
+from clrepro.data.label_shares import label_subset
 from clrepro.data.pixels import Pixels
 from clrepro.errors import UserError
-from clrepro.evaluation.fine_tune import label_subset
 from clrepro.models.image import make_encoder, save
 from clrepro.training import frameworks, optimisers
 from clrepro.training.loop import StopFlag, Terms, fit, seed_everything

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from clrepro.report import plotting
-from clrepro.report.trained import angles, bars, curves, densities, rates, scatter, sweeps
+from clrepro.report.trained import angles, bars, curves, densities, embeddings, rates, scatter, sweeps
 from clrepro.report.trained.notes import Notes
 
 DRAWINGS: dict[str, Callable[[pd.DataFrame, Notes], Figure | None]] = {
@@ -32,7 +32,10 @@ DRAWINGS: dict[str, Callable[[pd.DataFrame, Notes], Figure | None]] = {
     "li2024/figure_8b": curves.dynamic_ratios,
     "li2024/figure_8c": curves.positive_cosines,
     "li2024/figure_9": angles.means_and_deviations,
+    "huang2023/figure_3": bars.batch_sizes,
+    "huang2023/figure_4": embeddings.planes,
     "oar2024/figure_2": rates.against_rate,
+    "oar2024/figure_3": embeddings.spectra,
     "oar2024/figure_4": rates.against_rate,
 }
 

@@ -10,6 +10,7 @@ from clrepro.report import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 
+COMPARED = {"SimCLR": ("NT-Xent", -0.2, "#bbbbbb", ""), "MACL": ("MACL", 0.2, "#e69f00", "//")}
 PLAIN = ("MHE", "MHS", "B", "V")
 FORMS = {"before": ("", -0.2, "#bbbbbb", ""), "after": ("m", 0.2, "#56b4e9", "//")}  # prefix, shift, colour, hatch
 WIDTH = 0.38
@@ -64,4 +65,58 @@ def before_and_after(frame: pd.DataFrame, notes: Notes) -> Figure | None:
     seeds = "Bars: means over seeds, dashes: single seeds. " if frame["seed"].nunique() > 1 else ""
     said = f"{seeds}Published: version 1, table 3; before modification its value less its printed difference."
     notes.below(figure, said)
+    return figure
+
+
+def published_accuracies(backbone: str) -> dict[tuple[str, int], float]:
+    """(series, batch size) -> linear accuracy in percent: of the figure on ImageNet, of table 9 on CIFAR-10."""
+    numbers = published("huang2023")
+    table = "table_9" if backbone.startswith("CIFAR") else "figure_3"
+    numbers = numbers[(numbers["table"] == table) & numbers["column"].str.isdigit()]
+    named = {loss if table == "table_9" else series: series for series, (loss, *_) in COMPARED.items()}
+    rows = numbers[numbers["row"].isin(named)].itertuples()
+    return {(named[row.row], int(row.column)): row.value for row in rows}
+
+
+def batch_sizes(frame: pd.DataFrame, notes: Notes) -> Figure | None:
+    """huang2023, figure 3: linear accuracy against batch size, with MACL's gain above, a panel a backbone."""
+    scores = lines.statistic(frame, "linear/top1")
+    scores = scores.assign(series=scores["series"].str.split(",").str[0])
+    backbones = list(dict.fromkeys(scores["backbone"]))
+    if not backbones:
+        return None
+    figure, panels = plotting.new(1, len(backbones), width=4.6, height=3.0)
+    for axis, backbone in zip(panels[0], backbones, strict=True):
+        part = scores[scores["backbone"] == backbone]
+        sizes, heights = sorted(part["batch_size"].unique()), published_accuracies(backbone)
+        for place, size in enumerate(sizes):
+            ends = {}
+            for series, (_, shift, colour, hatch) in COMPARED.items():
+                ours = part[(part["batch_size"] == size) & (part["series"] == series)].set_index("seed")["value"]
+                if notes.comparable and (series, size) in heights:
+                    axis.plot(place + shift, heights[series, size], "D", ms=6, mfc="none", mec="#d55e00", mew=1.2)
+                if ours.empty:
+                    axis.annotate("missing", (place + shift, 0), xytext=(0, 4), textcoords="offset points",
+                                  ha="center", va="bottom", rotation=90, fontsize=8, color="#a00000")  # fmt: skip
+                    continue
+                axis.bar(place + shift, ours.mean(), WIDTH, color=colour, hatch=hatch, ec="#333333", linewidth=0.6)
+                if len(ours) > 1:
+                    axis.plot([place + shift] * len(ours), ours, "_", color="black", ms=8, mew=1)
+                ends[series] = ours
+            if len(ends) == len(COMPARED):
+                gain = (ends["MACL"] - ends["SimCLR"]).mean()  # of the seeds that both have
+                axis.annotate(f"{gain:+.1f}", (place, max(map(max, ends.values()))), xytext=(0, 4),
+                              textcoords="offset points", ha="center", fontsize=8)  # fmt: skip
+        axis.set_xticks(range(len(sizes)), [f"{size:g}" for size in sizes])
+        axis.set_xlabel("batch size")
+        axis.set_ylabel("linear accuracy (top-1, %)")
+        axis.set_title(backbone)
+        axis.set_ylim(0, 105)
+    handles = [Patch(facecolor=colour, hatch=hatch, edgecolor="#333333", label=f"SimCLR with {loss}")
+               for loss, _, colour, hatch in COMPARED.values()]  # fmt: skip
+    if notes.comparable:
+        handles.append(Line2D([], [], linestyle="", marker="D", mfc="none", mec="#d55e00", label="published"))
+    figure.legend(handles=handles, loc="outside upper left", ncols=3)
+    seeds = "Bars: means over seeds, dashes: single seeds. " if frame["seed"].nunique() > 1 else ""
+    notes.below(figure, f"{seeds}Above: the gain of MACL, a mean over the seeds that both have.")
     return figure
