@@ -6,13 +6,36 @@ import torch
 from torch import nn
 from torchvision.models.resnet import BasicBlock
 
-from clrepro.errors import UserError
+from clrepro.data.image_recipes import STATISTICS
+from clrepro.errors import Interrupted, UserError
+from clrepro.evaluation.detection import answers, average_precision
 from clrepro.models import detection
-from clrepro.models.detection import average_precision, evaluate, factor, make_detector, train
 from clrepro.models.image import load, make_encoder, save
+from clrepro.training.detection import as_input, factor, fine_tune
 
 COLOURS = np.array([[220, 40, 40], [40, 60, 220]], np.uint8)
-SMALL = {"sides": (64,), "longest_side": 64, "anchors": (16, 24, 32), "regions": 32, "region_size": 4}
+SMALL = {"sides": [64], "longest_side": 64, "anchors": [16, 24, 32], "regions": 32, "region_size": 4}
+HOW = {"batch_size": 4, "learning_rate": 0.02, "momentum": 0.9, "weight_decay": 1e-4}
+
+
+class Stop:
+    """Asks to stop at its given look, or never."""
+
+    def __init__(self, after=None):
+        self.after, self.looks = after, 0
+
+    @property
+    def requested(self):
+        self.looks += 1
+        return self.looks == self.after
+
+
+def make_detector(encoder, **changes):
+    return detection.make_detector(encoder, 2, {**SMALL, **changes}, STATISTICS["imagenet"])
+
+
+def evaluate(model, dataset):
+    return average_precision(*answers(model, dataset, Stop()))
 
 
 def truth(*boxes, labels=None, difficult=None):
@@ -162,12 +185,12 @@ def pictures(count, seed, side=64):
     return items
 
 
-def test_a_detector_learns_rectangles():
+def test_a_detector_learns_rectangles(tmp_path):
     torch.manual_seed(0)
-    model, test = make_detector(TinyResNet(), 2, **SMALL), pictures(12, seed=1)
+    model, test = make_detector(TinyResNet()), pictures(12, seed=1)
     before = evaluate(model, test)
-    settings = dict(iterations=60, batch_size=4, warmup=10, precise_norm=6, workers=0)
-    losses = train(model, pictures(24, seed=0), settings)
+    settings = {**HOW, "iterations": 60, "warmup": 10, "precise_norm": 6}
+    losses = fine_tune(model, pictures(24, seed=0), settings, 0, tmp_path, Stop())
     after = evaluate(model, test)
     assert len(losses) == 60
     assert np.mean(losses[-5:]) < np.mean(losses[:5]) / 2
@@ -177,11 +200,44 @@ def test_a_detector_learns_rectangles():
     assert after["AP_75"] < after["AP_50"]
 
 
+@pytest.mark.parametrize("look", [4, 9])  # while it trains, and while batch norm's statistics are computed anew
+def test_an_interrupted_fine_tuning_ends_in_the_same_weights_to_the_bit(tmp_path, look):
+    settings = {**HOW, "sides": [48, 64], "iterations": 7, "warmup": 3, "precise_norm": 4}
+    data = pictures(10, seed=0)
+
+    def model():
+        torch.manual_seed(5)
+        return make_detector(TinyResNet(), sides=[48, 64])
+
+    whole, parts = model(), model()
+    losses = fine_tune(whole, data, settings, 1, tmp_path / "whole", Stop())
+    with pytest.raises(Interrupted, match=f"stopped at iteration {min(look - 1, 7)} of 7; the state is saved"):
+        fine_tune(parts, data, settings, 1, tmp_path / "parts", Stop(look))
+    parts = model()
+    torch.manual_seed(99)  # of a new process
+    assert fine_tune(parts, data, settings, 1, tmp_path / "parts", Stop()) == losses
+    found, expected = parts.state_dict(), whole.state_dict()
+    assert all(torch.equal(found[key], expected[key]) for key in expected)
+    # a finished one is only read
+    again = model()
+    assert fine_tune(again, [{}], settings, 1, tmp_path / "parts", Stop(1)) == losses
+    assert all(torch.equal(again.state_dict()[key], expected[key]) for key in expected)
+    other = fine_tune(model(), data, settings, 2, tmp_path / "other", Stop())
+    assert other != losses
+
+
+def test_a_loss_that_is_not_finite_is_one_clear_error(tmp_path):
+    settings = {**HOW, "iterations": 20, "warmup": 0, "precise_norm": 1, "learning_rate": 1e6}
+    torch.manual_seed(0)
+    with pytest.raises(UserError, match="detection diverged at iteration [1-9].*lower `learning_rate`"):
+        fine_tune(make_detector(TinyResNet()), pictures(4, seed=0), settings, 0, tmp_path, Stop())
+
+
 def test_the_detector_holds_the_exported_backbone(tmp_path):
     save(make_encoder("resnet18", "imagenet", 3), tmp_path)
     encoder = load(tmp_path)
     expected = {key: value.clone() for key, value in encoder.state_dict().items()}
-    model = make_detector(encoder, 2, **{**SMALL, "region_size": 2})
+    model = make_detector(encoder, region_size=2)
     stem = {"conv1": "stem.0", "bn1": "stem.1", "layer1": "stages.0", "layer2": "stages.1", "layer3": "stages.2"}
     state = model.state_dict()
     for key, value in expected.items():
@@ -193,12 +249,12 @@ def test_the_detector_holds_the_exported_backbone(tmp_path):
     assert model.backbone(image).shape == (1, 256, 4, 6)
     assert model.roi_heads.box_head(torch.rand(5, 256, 14, 14)).shape == (5, 512)
     with pytest.raises(UserError, match="four stages of a ResNet"):
-        make_detector(make_encoder("conv3", None, 3), 2)
+        make_detector(make_encoder("conv3", None, 3))
 
 
 def test_a_mirrored_image_takes_its_boxes_along():
     (item,) = pictures(1, seed=3)
-    image, target = detection.as_input(item, torch.device("cpu"), flip=True)
+    image, target = as_input(item, torch.device("cpu"), flip=True)
     assert target["labels"].tolist() == (item["labels"] + 1).tolist()
     for box, label in zip(target["boxes"].int().tolist(), item["labels"], strict=True):
         inside = image[:, box[1] : box[3], box[0] : box[2]]
@@ -206,13 +262,13 @@ def test_a_mirrored_image_takes_its_boxes_along():
         assert torch.allclose(inside, colour[:, None, None].expand_as(inside))
 
 
-def test_running_statistics_are_those_of_the_final_weights():
+def test_running_statistics_are_those_of_the_final_weights(tmp_path):
     torch.manual_seed(0)
-    model, data = make_detector(TinyResNet(), 2, **SMALL), pictures(4, seed=0)
-    train(model, data, dict(iterations=2, batch_size=4, warmup=0, precise_norm=3, workers=0))
+    model, data = make_detector(TinyResNet()), pictures(4, seed=0)
+    fine_tune(model, data, {**HOW, "iterations": 2, "warmup": 0, "precise_norm": 3}, 0, tmp_path, Stop())
     # every batch holds all four pictures, mirrored or not: a stride of 2 sees nearly the same in both
     first = model.backbone.stem[0](
-        model.transform([detection.as_input(item, torch.device("cpu"))[0] for item in data])[0].tensors
+        model.transform([as_input(item, torch.device("cpu"))[0] for item in data])[0].tensors
     )
     norm = model.backbone.stem[1]
     assert norm.num_batches_tracked == 3
@@ -224,8 +280,8 @@ def test_the_schedule_of_24000_iterations():
     assert found == pytest.approx([0.001, 0.5005, 1, 1, 0.1, 0.1, 0.01, 0.01])
 
 
-def test_data_that_cannot_be_used_is_refused():
+def test_data_that_cannot_be_used_is_refused(tmp_path):
     with pytest.raises(UserError, match="no images"):
-        train(nn.Linear(1, 1), [])
+        fine_tune(nn.Linear(1, 1), [], HOW, 0, tmp_path, Stop())
     with pytest.raises(UserError, match="no box that is not difficult"):
         average_precision([found(A)], [truth(A, difficult=[True])])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clrepro.errors import UserError, unknown
 from clrepro.paths import ROOT
@@ -56,6 +56,12 @@ class PretrainedBackbone(Model):
     kind: Literal["pretrained"] = "pretrained"
     source: str | None = Field(None, description="name of a source in the data catalogue")
     path: str | None = Field(None, description="local folder instead of a source")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_remains(cls, raw: dict) -> dict:
+        """Overlaying merges key by key, so the keys of the demo's scratch encoder are still there."""
+        return {key: value for key, value in raw.items() if key == "kind" or key not in ScratchBackbone.model_fields}
 
 
 Backbone = Annotated[ScratchBackbone | PretrainedBackbone, Field(discriminator="kind")]
@@ -135,6 +141,17 @@ class ImageTrainingOverrides(Model):
     precision: Precision | None = None
 
 
+class Detection(Model):
+    """Images with boxes: trained encoders are fine-tuned on them as detectors (table 2 of huang2023)."""
+
+    train: Names = Field(description="sources of images with boxes, all of them together")
+    test: str = Field(description="source of the images with boxes whose objects are then to be found")
+    settings: dict[str, float | int | list[int]] = Field(
+        {}, description="instead of the paper's, as `iterations: 1000`; papers/huang2023/experiments.yaml has them all"
+    )
+    runtime_minutes: PositiveInt = Field(2880, description="time limit of a job of fine-tuning, for schedulers")
+
+
 class Image(Model):
     """Image encoders: data, backbones and training."""
 
@@ -142,6 +159,9 @@ class Image(Model):
         {}, description="which encoder fills which tables; what is null or not there leaves their cells out"
     )
     training: ImageTrainingOverrides = ImageTrainingOverrides()
+    detection: Detection | None = Field(
+        None, description="images with boxes, to fine-tune encoders as detectors; null leaves these cells out"
+    )
 
 
 class SimulationOverrides(Model):
@@ -175,8 +195,20 @@ class Jobs(Model):
     runs: PositiveInt = Field(1, description="runs that share a job, in every stage, at most")
     threads: PositiveInt = Field(1, description="CPU threads of a training or embedding job")
     gpus: Annotated[int, Field(ge=0)] = Field(0, description="GPUs of a training or embedding job")
-    memory_mb: PositiveInt = Field(4000, description="memory of a job, for schedulers")
-    runtime_minutes: PositiveInt = Field(60, description="time limit of a job, for schedulers")
+    memory_mb: PositiveInt = Field(
+        4000, description="memory of a job, for schedulers; each retry asks for as much more"
+    )
+    runtime_minutes: PositiveInt = Field(
+        60, description="time limit of a job, for schedulers; each retry asks for as much more"
+    )
+    processes: PositiveInt = Field(
+        1,
+        description="processes that train one sentence encoder together, each with `threads`, `gpus` and `memory_mb` "
+        "of its own; the batch is shared, negatives and gradients are those of the whole",
+    )
+    per_gpu: PositiveInt = Field(
+        1, description="jobs that may share a GPU of this machine at once, where no scheduler assigns GPUs"
+    )
 
 
 class Hardware(Model):
@@ -245,6 +277,7 @@ SECTIONS = (
     PretrainedBackbone,
     ImageTrainingOverrides,
     ImageBackbone,
+    Detection,
 )
 
 

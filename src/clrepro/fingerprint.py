@@ -27,6 +27,8 @@ STAGES = {
     "train_image": ["clrepro.training.image", "clrepro.objectives._objective"],
     "embed_image": ["clrepro.evaluation.image_features", "clrepro.models.image"],
     "probe_image": ["clrepro.evaluation.image_probes", "clrepro.evaluation.image_pictures"],
+    "prepare_detection": ["clrepro.data.image_detection"],
+    "detect": ["clrepro.training.detection", "clrepro.evaluation.detection", "clrepro.models.detection"],
     "transfer": ["clrepro.evaluation.transfer"],
     "table": ["clrepro.ledger.cells", "clrepro.report.tables"],
     "figure": ["clrepro.report.figures"],
@@ -43,6 +45,8 @@ FUNCTIONS = {
     "prepare_image": ["prepare_images"],
     "embed_image": ["embed_images"],
     "probe_image": ["probe_images"],
+    "prepare_detection": ["prepare_detection"],
+    "detect": ["detected"],
 }
 REGISTRY = "clrepro.objectives"
 # left out: a new name in the registry, another error text or another folder must not retrain anything

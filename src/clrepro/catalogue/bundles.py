@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from clrepro.catalogue import detection
 from clrepro.catalogue.runs import Run
 
 
@@ -58,7 +59,7 @@ def cut(catalogue) -> list[Bundle]:
 def jobs_of(catalogue, bundle: Bundle) -> int:
     """How many jobs a bundle is: training, and embedding with its probes where a table or figure asks for scores."""
     if bundle.modality == "image":
-        return 3 if catalogue.result_files(bundle) else 1
+        return 1 + 2 * bool(catalogue.result_files(bundle)) + bool(detection.runs(catalogue, bundle))
     probes = sum(any(catalogue.tests(run, kind) for run in bundle.runs) for kind in ("sts", "transfer"))
     return 1 + probes + bool(probes)
 

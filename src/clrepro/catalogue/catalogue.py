@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 
-from clrepro.catalogue import bundles, figures, image_runs, papers, simulations, tables
+from clrepro.catalogue import bundles, detection, figures, grids, image_runs, papers, processes, simulations, tables
 from clrepro.catalogue.bundles import Bundle
+from clrepro.catalogue.detection import DetectionBuild
 from clrepro.catalogue.figures import Figure
 from clrepro.catalogue.runs import (
     BackboneBuild,
@@ -37,6 +37,7 @@ class Catalogue:
         self.config = config
         self.corpus = source(config.sentence.corpus, "sentence.corpus")
         self.tasks = source(config.sentence.tasks, "sentence.tasks")
+        self.detection = detection.build(config)
         self._check_names()
         self.every_table = tuple(
             self._table(paper, name, spec)
@@ -154,7 +155,7 @@ class Catalogue:
         else:
             owner, definition = papers.run_definition(spec["run"], paper)
             where = f"papers/{owner}/experiments.yaml, {spec['run']}"
-        why = self.lacks(definition, owner, backbone, changes)
+        why = detection.lacks(self.config, backbone, score) or self.lacks(definition, owner, backbone, changes)
         if not why and "own" in spec and not papers.recipe_covers(owner, definition["recipe"], backbone):
             why = f"the recipe {self.config.rows[spec['own']].recipe} has no settings for {backbone}"
         if why:
@@ -270,29 +271,11 @@ class Catalogue:
 
     def grid_names(self) -> list[str]:
         """All grid searches that the papers describe, as paper/row@backbone."""
-        return [
-            f"{paper}/{row}@{backbone}"
-            for paper in self.config.papers
-            for row, _ in papers.load(paper, "experiments").get("grids", {}).items()
-            for backbone, spec in self.config.sentence.backbones.items()
-            if spec is not None
-        ]
+        return grids.names(self)
 
     def grid(self, name: str) -> tuple[Run, ...]:
-        """The runs of a grid search, with the first seed; grid values go before the scale's own settings."""
-        names = [known for known in self.grid_names() if known == name or known.split("@")[0] == name]
-        if not names:
-            raise unknown("grid", name, self.grid_names(), "grids")
-        runs: list[Run] = []
-        for full in names:
-            paper, _, rest = full.partition("/")
-            row, _, backbone = rest.partition("@")
-            grid = papers.load(paper, "experiments")["grids"][row]
-            owner, definition = papers.run_definition(row, paper)
-            for values in product(*grid.values()):
-                changes = dict(zip(grid, values, strict=True))
-                runs += self.define_runs(definition, owner, backbone, f"grid {full}", changes)[:1]
-        return tuple(dict.fromkeys(runs))
+        """The runs of a grid search, with the first seed."""
+        return grids.runs(self, name)
 
     # figures: opt-in, with every seed
 
@@ -355,14 +338,14 @@ class Catalogue:
         return asked
 
     def kinds(self, run: Run) -> tuple[str, ...]:
-        """The kinds of scores, as linear or finetune_10, that tables and figures ask of an image run."""
-        return tuple(sorted(self._results.get(run, ())))
+        """The kinds of scores of features, as linear or finetune_10, that tables and figures ask of an image run."""
+        return tuple(sorted(kind for kind in self._results.get(run, ()) if result_file(kind) != detection.FILE))
 
     def results(self, run: Run) -> tuple[str, ...]:
         """The files of results that are made of a run: all of a sentence encoder's, of an image encoder's the asked."""
         if run.modality == "sentence":
             return ("sts.json", "transfer.json")
-        return tuple(sorted(set(map(result_file, self.kinds(run)))))
+        return tuple(sorted(set(map(result_file, self._results.get(run, ())))))
 
     def table_inputs(self, table: Table) -> list[Path]:
         """What a table is made from: records and results."""
@@ -379,8 +362,12 @@ class Catalogue:
         return sorted(found | ({self.tasks.record} if bundle.modality == "sentence" else set()))
 
     def result_files(self, bundle: Bundle) -> list[Path]:
-        """What the probes of a bundle of image runs write."""
-        return [run.folder / name for run in bundle.runs for name in self.results(run)]
+        """What the probes of a bundle of image runs write, of their stored features."""
+        return [run.folder / name for run in bundle.runs for name in self.feature_results(run)]
+
+    def feature_results(self, run: Run) -> tuple[str, ...]:
+        """The files of results that are made of an image run's stored features."""
+        return tuple(name for name in self.results(run) if name != detection.FILE)
 
     def run_at(self, folder: Path | str) -> Run:
         return self._by_folder[Path(folder)]
@@ -389,9 +376,10 @@ class Catalogue:
         """All runs, cut into jobs of at most `jobs.runs`."""
         return bundles.cut(self)
 
-    def backbones(self) -> tuple[BackboneBuild | ImageBuild, ...]:
-        """What is made ready; image encoders on one image set share it."""
-        return tuple({run.backbone.folder: run.backbone for run in self.runs}.values())
+    def backbones(self) -> tuple[BackboneBuild | ImageBuild | DetectionBuild, ...]:
+        """What is made ready; image encoders on one image set share it, and detectors their images with boxes."""
+        builds = {run.backbone.folder: run.backbone for run in self.runs}
+        return *builds.values(), *([self.detection] if any(self.tests(run, "detection") for run in self.runs) else [])
 
     def sources(self) -> tuple[Source, ...]:
         """The sources that the runs need."""
@@ -400,8 +388,10 @@ class Catalogue:
         needed += [part for build in builds for part in self.prepared_from(build) if part not in needed]
         return tuple({item.name: item for item in needed}.values())
 
-    def prepared_from(self, build: BackboneBuild | ImageBuild) -> list[Source]:
-        """The sources that a backbone is made ready from."""
+    def prepared_from(self, build: BackboneBuild | ImageBuild | DetectionBuild) -> list[Source]:
+        """The sources that a backbone, or images with boxes, are made ready from."""
+        if isinstance(build, DetectionBuild):
+            return build.sources
         if isinstance(build, ImageBuild):
             return [build.source]
         return [part for part in (self.corpus, build.weights) if part]
@@ -410,6 +400,7 @@ class Catalogue:
         """Fail now, not after hours, where a source can come from nowhere."""
         for item in self.sources():
             item.check_reachable(self.config.mirror)
+        processes.check(self.config, self.runs)
 
     def training_code(self, run: Run) -> str:
         """The fingerprint of the code that trains a run; of an accepted stale run, the one in its record."""
@@ -436,9 +427,8 @@ class Catalogue:
     def is_papers_own_image(self) -> bool:
         """The same for image encoders."""
         original, ours = load_config("paper").image, self.config.image
-        return ours.training == original.training and all(
-            spec in (None, original.backbones.get(key)) for key, spec in ours.backbones.items()
-        )
+        same = ours.training == original.training and ours.detection in (None, original.detection)
+        return same and all(spec in (None, original.backbones.get(key)) for key, spec in ours.backbones.items())
 
     def compares(self, runs: Iterable[Run]) -> bool:
         """Whether numbers of these runs may stand beside published ones."""
@@ -458,7 +448,8 @@ class Catalogue:
 
     @property
     def report_files(self) -> list[Path]:
-        return [RESULTS / self.config.scale / name for name in ("ledger.csv", "claims.csv", "report.html")]
+        names = ("{}/ledger.csv", "{}/claims.csv", "metrics/{}.json", "{}/report.html")
+        return [RESULTS / name.format(self.config.scale) for name in names]
 
     @property
     def theory_files(self) -> list[Path]:

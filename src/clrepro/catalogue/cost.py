@@ -1,13 +1,15 @@
 """What a plan costs: an estimate from floating-point operations and file sizes, made before anything starts.
 
-Counted: training, selection and test embeddings, checkpoints. Not counted: downloads, probes, start-up, and the
-pretraining of encoders from scratch.
+Counted: training, selection and test embeddings, checkpoints, fine-tuning as detectors. Not counted: downloads, probes,
+start-up, and the pretraining of encoders from scratch.
 """
 
 from dataclasses import dataclass
 
+from clrepro.catalogue import detection
 from clrepro.catalogue.catalogue import Catalogue
 from clrepro.catalogue.runs import Run
+from clrepro.catalogue.tables import Table
 from clrepro.data.image_recipes import RECIPES as AUGMENTATIONS
 from clrepro.data.sources import source
 
@@ -22,6 +24,9 @@ ENCODERS = {
     ("resnet8", None): (32, 3.1, 0.08),
     ("conv3", None): (8, 0.1, 0.02),
 }
+# of a ResNet's multiplications, those of its last stage, which a detector applies to every region; width before it
+LAST_STAGE = {"resnet18": (0.23, 256), "resnet50": (0.20, 1024)}
+TEST_REGIONS = 1000
 EVALUATION_SENTENCES = 140_000  # distinct sentences of the seven STS and seven transfer sets
 
 
@@ -72,6 +77,36 @@ def of_images(catalogue: Catalogue, run: Run) -> Cost:
     tested = images(run) + run.backbone.source.images["test"]
     operations = forwards * (3 * 2 * steps(catalogue, run) * run.recipe.batch_size + tested)
     return Cost(operations / (catalogue.config.hardware.teraflops * 1e12) / 3600, 4 * parameters / 1e3)
+
+
+def of_detection(catalogue: Catalogue, run: Run) -> Cost:
+    """Fine-tuning as a detector, and the test: features and proposals of whole photographs, 4 : 3, then the regions."""
+    how, spec = run.evaluation["detection"], run.backbone.spec
+    side, millions, _ = ENCODERS[spec["architecture"], spec["stem"]]
+    share, width = LAST_STAGE[spec["architecture"]]
+
+    def forwards(shorter: float, regions: int) -> float:
+        pixels = shorter**2 * 4 / 3
+        whole = (1 - share) * millions * 1e6 * pixels / side**2 + 9 * width**2 * pixels / 16**2
+        return 2 * (whole + regions * share * millions * 1e6 * (how["region_size"] / 14) ** 2)
+
+    shown = how["iterations"] * how["batch_size"]
+    operations = 3 * shown * forwards(sum(how["sides"]) / len(how["sides"]), how["regions"])
+    operations += catalogue.detection.test.boxes["images"] * forwards(how["sides"][-1], TEST_REGIONS)
+    return Cost(operations / (catalogue.config.hardware.teraflops * 1e12) / 3600, 0.0)
+
+
+def of_table(catalogue: Catalogue, table: Table) -> Cost:
+    """Of a table's runs, and of their fine-tuning as detectors if it is this table that asks for it."""
+    price = of_runs(catalogue, table.runs)
+    asking = dict.fromkeys(run for cell in table.cells if detection.FILE in cell.results for run in cell.runs)
+    return sum((of_detection(catalogue, run) for run in asking), price)
+
+
+def of_all(catalogue: Catalogue) -> Cost:
+    """Of all runs, each once, and of their fine-tuning as detectors."""
+    asking = [run for run in catalogue.runs if catalogue.tests(run, "detection")]
+    return sum((of_detection(catalogue, run) for run in asking), of_runs(catalogue, catalogue.runs))
 
 
 def of_run(catalogue: Catalogue, run: Run) -> Cost:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clrepro.catalogue import papers
+from clrepro.catalogue import detection, papers
 from clrepro.catalogue.runs import ImageRecipe, Run, image_build, resolved, split_settings
 from clrepro.config import Config, ImageTrainingOverrides
 from clrepro.data.image_recipes import RECIPES as AUGMENTATIONS
@@ -22,6 +22,9 @@ def define(
     for part in evaluation.values():
         if config.image.training.probe_epochs is not None and "epochs" in part:
             part["epochs"] = config.image.training.probe_epochs
+    as_detector = evaluation.pop("detection", None)
+    if as_detector and config.image.detection:
+        evaluation["detection"] = detection.settings(config, as_detector, place)
     how, params = split_settings(merged, objective, place, ImageRecipe)
     if how.augmentation not in AUGMENTATIONS:
         raise unknown("augmentation", how.augmentation, AUGMENTATIONS, place)

@@ -124,7 +124,8 @@ def resolved(objective: str, definition: dict, params: dict, place: str) -> tupl
 def result_file(score: str) -> str:
     """The file beside a run's record that holds a score, which is named kind/task."""
     kind = score.split("/")[0].removesuffix("_dev")
-    return {"knn_plain": "knn"}.get(kind, "finetune" if kind.startswith("finetune_") else kind) + ".json"
+    together = {"knn_plain": "knn", "detection_voc07": "detection"}
+    return together.get(kind, "finetune" if kind.startswith("finetune_") else kind) + ".json"
 
 
 def readable(key: str, value: float | bool | str) -> str:
@@ -148,13 +149,18 @@ class BackboneBuild:
     spec: dict
     corpus: dict
     max_length: int
+    scale: str
     modality = "sentence"
 
     @property
     def identity(self) -> dict:
         if self.spec["kind"] == "scratch":
             return {**self.spec, "corpus": self.corpus}
-        return {"kind": "pretrained", "weights": self.weights.identity if self.weights else self.spec["path"]}
+        if self.weights:
+            return {"kind": "pretrained", "weights": self.weights.identity}
+        # a record names no folder of this machine; the digest tells folders of one name apart
+        path = self.spec["path"]
+        return {"kind": "pretrained", "weights": f"{Path(path).name}@{digest(path)}"}
 
     @property
     def weights(self):
@@ -172,7 +178,7 @@ class BackboneBuild:
     @cached_property
     def folder(self) -> Path:
         name = digest({"backbone": self.identity, "corpus": self.corpus, "max_length": self.max_length})
-        return DATA / "prepared" / f"{self.key}-{name}"
+        return DATA / "prepared" / self.scale / f"{self.key}-{name}"
 
     @property
     def records(self) -> tuple[Path, Path]:
@@ -185,6 +191,7 @@ class ImageBuild:
 
     key: str
     spec: dict  # of config.ImageBackbone
+    scale: str
     modality = "image"
 
     @property
@@ -207,7 +214,7 @@ class ImageBuild:
 
     @cached_property
     def folder(self) -> Path:
-        return DATA / "prepared" / f"{self.source.name}-{digest(self.data)}"
+        return DATA / "prepared" / self.scale / f"{self.source.name}-{digest(self.data)}"
 
     @property
     def records(self) -> tuple[Path, ...]:
@@ -301,6 +308,11 @@ class Run:
         parts = self.evaluation.values()
         return any(part.get("augmentation", "none") != "none" or not part.get("frozen", True) for part in parts)
 
+    @property
+    def feature_probes(self) -> dict[str, dict]:
+        """The settings of its probes of features: all but those of fine-tuning as a detector."""
+        return {kind: part for kind, part in self.evaluation.items() if kind != "detection"}
+
     def state(self, code: str, inputs: str) -> Path:
         """Where training keeps what it must not lose; other code or other input bytes start anew."""
         return STATE / self.scale / f"{self.hash8}-seed{self.seed}-{code}-{inputs}"
@@ -317,7 +329,7 @@ def backbone_build(config: Config, key: str, max_length: int) -> BackboneBuild:
         for needed in ("config.json", "model.safetensors"):
             if not (Path(spec["path"]) / needed).is_file():
                 raise UserError(f"sentence.backbones.{key}: '{Path(spec['path']) / needed}' is missing")
-    return BackboneBuild(key, spec, corpus_identity(config), max_length)
+    return BackboneBuild(key, spec, corpus_identity(config), max_length, config.scale)
 
 
 def image_build(config: Config, key: str) -> ImageBuild:
@@ -328,7 +340,7 @@ def image_build(config: Config, key: str) -> ImageBuild:
         raise UserError(f"{place}.data: '{about.name}' is no image set")
     if (spec["architecture"] in ("conv3", "resnet8")) != (spec["stem"] is None):
         raise UserError(f"{place}: resnet18 and resnet50 need `stem: cifar` or `stem: imagenet`, the others have none")
-    return ImageBuild(key, spec)
+    return ImageBuild(key, spec, config.scale)
 
 
 def corpus_identity(config: Config) -> dict:

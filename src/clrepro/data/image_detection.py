@@ -1,50 +1,84 @@
-"""Detection annotations of PASCAL VOC, for a detector: boxes, classes, difficult flags."""
+"""Images with boxes, for a detector: annotations in the layout of PASCAL VOC, indexed once, decoded on access.
+
+record = prepare([(folder, "trainval", 5011)], [(test_folder, "test", 4952)], prepared)
+train = Annotated(prepared / "train.json")      # train[3]["image"] is uint8 (3, H, W)
+"""
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from clrepro.errors import UserError
+from clrepro.paths import read_json, sha256, write_json
 
 VOC_CLASSES = (
     "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow", "diningtable", "dog",
     "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor",
 )  # fmt: skip
-VOC_COUNTS = {
-    (2007, "train"): 2501,
-    (2007, "val"): 2510,
-    (2007, "trainval"): 5011,
-    (2007, "test"): 4952,
-    (2012, "train"): 5717,
-    (2012, "val"): 5823,
-    (2012, "trainval"): 11540,
-}
 EDGES = ("xmin", "ymin", "xmax", "ymax")
+Part = tuple[Path, str, int]  # a folder in VOC's layout, the split that its listing names, how many images that has
 
 
-def voc_annotations(root: Path, year: int, split: str) -> list[dict[str, Any]]:
-    """[{"image": path, "boxes": (k, 4) float32, "labels": (k,) int64, "difficult": (k,) bool}], in the split's order.
+def prepare(train: Sequence[Part], test: Sequence[Part], folder: Path) -> dict:
+    """Index both splits into train.json and test.json; returns their counts and sha256.
 
-    root holds VOC<year>/ or VOCdevkit/VOC<year>/. Boxes are (left, top, right, bottom) in pixels, 0 at the outer edge
-    of the first pixel: VOC counts pixels from 1 and includes the last, so 1 is taken from left and top alone. Labels
-    run from 1 in the order of VOC_CLASSES, 0 is the background. Difficult objects are kept.
+    Every annotation is read and every image's header, so that what is missing or damaged is known now.
     """
-    if (year, split) not in VOC_COUNTS:
-        known = ", ".join(f"{a} {b}" for a, b in VOC_COUNTS)
-        raise UserError(f"VOC has no split '{split}' of {year}; known: {known}")
-    places = [Path(root) / f"VOC{year}", Path(root) / "VOCdevkit" / f"VOC{year}"]
-    folder = next((place for place in places if place.is_dir()), None)
-    if folder is None:
-        raise UserError(f"{root} holds neither VOC{year} nor VOCdevkit/VOC{year}: unpack the archive there")
-    listing = folder / "ImageSets" / "Main" / f"{split}.txt"
+    record: dict[str, dict] = {}
+    for split, parts in (("train", train), ("test", test)):
+        entries = [entry for part in parts for entry in voc_annotations(*part)]
+        file = folder / f"{split}.json"
+        write_json(file, entries)
+        boxes = sum(len(entry["labels"]) for entry in entries)
+        record[split] = {"images": len(entries), "boxes": boxes, "sha256": sha256(file)}
+    return record
+
+
+class Annotated:
+    """A prepared split: ``items[place]`` is {"image": uint8 (3, H, W), "boxes": (k, 4), "labels", "difficult": (k,)}.
+
+    Boxes are (left, top, right, bottom) in pixels; labels are the places of the names in VOC_CLASSES.
+    """
+
+    def __init__(self, index: Path):
+        self.entries = read_json(index)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, place: int) -> dict[str, np.ndarray]:
+        entry = self.entries[place]
+        try:
+            with Image.open(entry["image"], formats=["JPEG"]) as picture:
+                pixels = np.asarray(picture.convert("RGB"))
+        except (OSError, SyntaxError, Image.DecompressionBombError) as failure:
+            raise UserError(f"{entry['image']} cannot be decoded ({failure}); unpack the archive again") from None
+        return {
+            "image": pixels.transpose(2, 0, 1).copy(),
+            "boxes": np.array(entry["boxes"], np.float32).reshape(-1, 4),
+            "labels": np.array(entry["labels"], np.int64),
+            "difficult": np.array(entry["difficult"], bool),
+        }
+
+
+def voc_annotations(folder: Path, split: str, count: int) -> list[dict[str, Any]]:
+    """[{"image": path, "boxes": k lists of 4, "labels": k numbers, "difficult": k flags}], in the listing's order.
+
+    folder: holds ImageSets/, JPEGImages/ and Annotations/. Boxes are (left, top, right, bottom) in pixels, 0 at the
+    outer edge of the first pixel: VOC counts pixels from 1 and includes the last, so 1 is taken from left and top
+    alone. Difficult objects are kept. UserError where the listing does not name ``count`` different images.
+    """
+    listing = Path(folder) / "ImageSets" / "Main" / f"{split}.txt"
     if not listing.is_file():
         raise UserError(f"{listing} is missing; the test archive of 2007 is a separate one")
     names = listing.read_text("ascii").split()
-    if len(names) != VOC_COUNTS[year, split] or len(set(names)) != len(names):
-        raise UserError(f"{listing} names {len(set(names))} images, expected {VOC_COUNTS[year, split]}")
-    return [annotation(folder, name) for name in names]
+    if len(names) != count or len(set(names)) != len(names):
+        raise UserError(f"{listing} names {len(set(names))} images, expected {count}")
+    return [annotation(Path(folder), name) for name in names]
 
 
 def annotation(folder: Path, name: str) -> dict[str, Any]:
@@ -56,17 +90,16 @@ def annotation(folder: Path, name: str) -> dict[str, Any]:
     try:
         objects = ElementTree.parse(file).getroot().findall("object")
         # `findtext` sees direct children alone: the boxes of a person's parts are deeper
-        labels = [VOC_CLASSES.index((item.findtext("name") or "").strip()) + 1 for item in objects]
+        labels = [VOC_CLASSES.index((item.findtext("name") or "").strip()) for item in objects]
         edges = [[float(item.findtext(f"bndbox/{edge}") or "nan") for edge in EDGES] for item in objects]
         difficult = [int(item.findtext("difficult") or 0) == 1 for item in objects]
     except (ElementTree.ParseError, ValueError) as failure:
         raise UserError(f"{file} is not a VOC annotation ({failure}): unpack the archive again") from None
-    boxes = np.array(edges, np.float32).reshape(-1, 4) - np.array([1, 1, 0, 0], np.float32)
-    if not (boxes[:, 2:] > boxes[:, :2]).all():
+    try:
+        Image.open(image, formats=["JPEG"]).close()
+    except (OSError, SyntaxError, Image.DecompressionBombError) as failure:
+        raise UserError(f"{image} is not an image ({failure}): unpack the archive again") from None
+    boxes = [[left - 1, top - 1, right, bottom] for left, top, right, bottom in edges]
+    if not all(right > left and bottom > top for left, top, right, bottom in boxes):
         raise UserError(f"{file} has an object with an empty or missing box")
-    return {
-        "image": image,
-        "boxes": boxes,
-        "labels": np.array(labels, np.int64),
-        "difficult": np.array(difficult, bool),
-    }
+    return {"image": str(image), "boxes": boxes, "labels": labels, "difficult": difficult}

@@ -15,12 +15,11 @@ import numpy as np
 
 from clrepro.data import image_archives, image_files
 from clrepro.data.image_arrays import Split, write_array
-from clrepro.data.image_detection import voc_annotations
 from clrepro.data.image_files import Photographs
 from clrepro.errors import UserError, unknown
 from clrepro.paths import read_json, sha256, write_json
 
-__all__ = ["ImageSet", "load", "prepare", "verify", "voc_annotations"]
+__all__ = ["ImageSet", "load", "prepare", "verify"]
 
 SPLITS = ("train", "test")
 DIGITS_TEST = 500

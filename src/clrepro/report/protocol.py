@@ -64,6 +64,14 @@ def probes(runs: Iterable[Run], kinds: Iterable[str]) -> list[str]:
                     f"Fine-tuning: a head of {'-'.join(map(str, how['hidden']))} {encoder}, "
                     f"{how['epochs']} epochs, batch {how['batch_size']}, rate {how['learning_rate']:g}."
                 ] = None
+            elif kind == "detection" and how:
+                found[
+                    f"Detection: Faster R-CNN on C4 features, fine-tuned on {' and '.join(how['train'])} for "
+                    f"{how['iterations']:,} iterations of {how['batch_size']} images, rate {how['learning_rate']:g}; "
+                    f"tested on {how['test']}, average precision over 101 recalls."
+                ] = None
+            elif kind == "detection_voc07":
+                found["With 11 points: over VOC2007's eleven recalls."] = None
             elif kind == "collapse":
                 found["Variances and ranks are those of the test images' embeddings."] = None
     return list(found)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from clrepro.catalogue import Catalogue
+from clrepro.catalogue.detection import DetectionBuild
 from clrepro.catalogue.runs import BackboneBuild, ImageBuild, digest
 from clrepro.data import corpus
 from clrepro.data import fetch as fetching
@@ -21,8 +22,10 @@ def fetch(catalogue: Catalogue, source: Source) -> None:
         fetching.fetch(source, catalogue.config.mirror)
 
 
-def prepare(catalogue: Catalogue, build: BackboneBuild | ImageBuild) -> None:
-    """Tokenise the training corpus for a backbone and make the backbone itself ready; or an image set."""
+def prepare(catalogue: Catalogue, build: BackboneBuild | ImageBuild | DetectionBuild) -> None:
+    """Tokenise the training corpus for a backbone and make the backbone itself ready; or images."""
+    if isinstance(build, DetectionBuild):
+        return prepare_detection(build)
     if isinstance(build, ImageBuild):
         return prepare_images(build)
     import torch
@@ -39,10 +42,30 @@ def prepare(catalogue: Catalogue, build: BackboneBuild | ImageBuild) -> None:
         corpus.tokenise(sentences, tokenizer, build.max_length, build.folder)
         backbone.make_scratch(build.spec, tokenizer, corpus.TokenisedCorpus(build.folder), path, say)
     else:
-        path = Path(read_json(build.weights.record)["path"] if build.weights else build.spec["path"])
+        path = Path(read_json(build.weights.record)["path"]) if build.weights else build.folder / "weights"
+        if not build.weights:  # records name the link, not where on this machine it leads
+            build.folder.mkdir(parents=True, exist_ok=True)
+            fetching.make_link(Path(build.spec["path"]), path)
         corpus.tokenise(sentences, backbone.load_tokenizer(path), build.max_length, build.folder)
     write_json(build.folder / "backbone.json", backbone.describe(path))
     say(f"{build.key}: ready in {build.folder}, {len(sentences):,} sentences tokenised")
+
+
+def prepare_detection(build: DetectionBuild) -> None:
+    """Index images with boxes."""
+    from clrepro.data import image_detection
+
+    raw = {source.name: read_json(source.record) for source in build.sources}
+
+    def part(source: Source) -> image_detection.Part:
+        return Path(raw[source.name]["path"]), source.boxes["split"], source.boxes["images"]
+
+    splits = image_detection.prepare([part(source) for source in build.train], [part(build.test)], build.folder)
+    # the index names images, whose content the archives' sha256 stands for
+    record = {"splits": splits, "archives": {name: fetched["sha256"] for name, fetched in raw.items()}}
+    write_json(build.folder / "record.json", {**record, "sha256": digest(record)})
+    counts = ", ".join(f"{entry['images']:,} {split} images" for split, entry in splits.items())
+    say(f"ready in {build.folder}: {counts}")
 
 
 def prepare_images(build: ImageBuild) -> None:

@@ -37,14 +37,15 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
         seen = Images(lambda run=run: load(checked_model(run)), sets, shown, device)
         features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], seen)
         kinds = catalogue.kinds(run)
-        for name in catalogue.results(run):
+        settings, names = run.feature_probes, catalogue.feature_results(run)
+        for name in names:
             kind = name.removesuffix(".json")
             if kind in PICTURES:
                 content = {"arrays": arrays(kind, features)}
             else:
-                content = {"protocol": run.evaluation, "rows": rows(name, features, run.evaluation, kinds)}
+                content = {"protocol": settings, "rows": rows(name, features, settings, kinds)}
             write_json(run.folder / name, content)
-        say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(catalogue.results(run))}")
+        say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(names)}")
 
 
 def sts(catalogue: Catalogue, runs: list[Run]) -> None:
