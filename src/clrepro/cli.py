@@ -394,6 +394,29 @@ def senteval(
 
 
 @app.command()
+def records(scale: Scale = "demo", configfile: Files = None) -> None:
+    """Write Snakemake's job records to results/<scale>/provenance.jsonl, as the workflow itself does at its end."""
+    from clrepro import job_records
+
+    catalogue = catalogue_of(scale, configfile)
+    job_records.save(catalogue)
+    print(job_records.stored(catalogue))
+
+
+@app.command()
+def verify(scale: Scale = "demo", configfile: Files = None) -> None:
+    """Compare data, models and results on disk with every sha256 that the scale's records state."""
+    from clrepro.verify import verify as compare
+
+    count, problems = compare(catalogue_of(scale, configfile))
+    for problem in problems:
+        print(problem)
+    print(f"{count} files compared with their sha256, {len(problems)} missing or changed")
+    if problems:
+        sys.exit(1)
+
+
+@app.command()
 def sources(scale: Scale = "demo", configfile: Files = None, mirror: Mirror = None) -> None:
     """List the data sources: where each one is now, size, licence, checksum, url and place in the mirror."""
     from clrepro.data.mirroring import place_of

@@ -5,10 +5,12 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from clrepro.catalogue import Catalogue
 from clrepro.config import parse
 from clrepro.errors import Interrupted, UserError
+from clrepro.paths import room_for
 
 
 @contextmanager
@@ -20,7 +22,8 @@ def job(snakemake) -> Iterator[Catalogue]:
     with open(snakemake.log[0], "w", encoding="utf-8") as log:
         sys.stderr = log
         try:
-            yield Catalogue(parse(snakemake.config))
+            with room_for(Path(snakemake.output[0])):  # where no writer said more
+                yield Catalogue(parse(snakemake.config))
         except (UserError, Interrupted) as failure:
             text = f"{'error in ' if isinstance(failure, UserError) else ''}{snakemake.rule}: {failure}"
             for stream in (log, console):

@@ -30,7 +30,8 @@ class Source:
 
     @property
     def folder(self) -> Path:
-        return DATA / "sources" / f"{self.name}-{self.revision[:8]}"
+        kind = "generated" if self.kind == "generated" else "sources"
+        return DATA / kind / f"{self.name}-{self.revision[:8]}"
 
     @property
     def record(self) -> Path:
