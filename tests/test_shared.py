@@ -162,7 +162,6 @@ def test_two_users_share_code_and_mirror_without_network_from_the_sources_to_the
     prepared = [read_json(next(user.folder.glob("data/prepared/*/tokens.json"))) for user in running]
     assert prepared[0] == prepared[1]
     assert len(list(anna.folder.glob("results/demo/runs/sentence/BERT_base/*/*/seed*/sts.json"))) == 2
-    assert "met" in (anna.folder / "results/demo/report.html").read_text("utf-8")
     # nothing was written beside the code or the data
     assert [state(part) for part in shared] == before
     # and nothing that leaves the machine says who they are, or where anything lies
