@@ -159,7 +159,7 @@ def test_two_users_share_code_and_mirror_without_network_from_the_sources_to_the
     assert "3 of 3 sources are in" in anna.run("clrepro.cli", "mirror", "--check", str(shared[1]))
 
     # the same bytes, each in a folder of their own
-    prepared = [read_json(next(user.folder.glob("data/prepared/*/tokens.json"))) for user in running]
+    prepared = [read_json(next(user.folder.glob("data/prepared/**/tokens.json"))) for user in running]
     assert prepared[0] == prepared[1]
     assert len(list(anna.folder.glob("results/demo/runs/sentence/BERT_base/*/*/seed*/sts.json"))) == 2
     # nothing was written beside the code or the data
