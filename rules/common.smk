@@ -37,6 +37,11 @@ def stage(name, part):
     return name if part.modality == "sentence" else f"{name}_{part.modality}"
 
 
+def grown(amount):
+    """Memory or time of a job: what was not enough is asked for once, twice, three times as much."""
+    return lambda wildcards, attempt: amount * attempt
+
+
 def files(runs, name):
     return [run.folder / name for run in runs]
 

@@ -19,8 +19,12 @@ from clrepro.training.places import best_folder, checkpoint_folder
 def train(catalogue: Catalogue, runs: list[Run]) -> None:
     """Train what is not yet finished and export every run's record, probes and model.
 
-    Of several processes that train together only the first one writes.
+    Of several processes that train together only the first one writes; they are started here, unless a launcher did.
     """
+    if catalogue.config.jobs.processes > 1 and "RANK" not in os.environ:
+        from clrepro.stages.launching import launch
+
+        return launch(catalogue, runs)
     import torch
 
     from clrepro.training.loop import StopFlag

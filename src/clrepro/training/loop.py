@@ -27,7 +27,8 @@ from clrepro.training.progress import Progress
 
 PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
 CHECK_EVERY = 25  # steps between looks at the loss: each look waits for the device
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # the latter two by a cluster before its time limit
+# a cluster sends one of the latter before its time limit, SIGURG to be ignored by the shells and launchers in between
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGURG)
 
 
 Terms = list[tuple[Tensor, Tensor, dict[str, Tensor]]]
