@@ -6,10 +6,10 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 
-# a configuration that names a scale stands alone; any other overlays the demo
+# a configuration that names a scale stands alone; any other overlays the demo, wherever the working directory is
 if "scale" not in config:
 
-    configfile: "config.yaml"
+    configfile: f"{workflow.basedir}/config.yaml"
 
 
 include: "rules/common.smk"

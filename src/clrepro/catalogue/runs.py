@@ -156,7 +156,11 @@ class BackboneBuild:
     def identity(self) -> dict:
         if self.spec["kind"] == "scratch":
             return {**self.spec, "corpus": self.corpus}
-        return {"kind": "pretrained", "weights": self.weights.identity if self.weights else self.spec["path"]}
+        if self.weights:
+            return {"kind": "pretrained", "weights": self.weights.identity}
+        # a record names no folder of this machine; the digest tells folders of one name apart
+        path = self.spec["path"]
+        return {"kind": "pretrained", "weights": f"{Path(path).name}@{digest(path)}"}
 
     @property
     def weights(self):
