@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from clrepro.paths import read_json
-from tests.faults.harness import SMALL, STAGES, NOT_COMPARED, torment, undisturbed
+from tests.faults.harness import NOT_COMPARED, SMALL, STAGES, torment, undisturbed
 from tests.test_workflow import Checkout
 
 KILLS, SEED = 20, 20261121
