@@ -162,7 +162,8 @@ class Progress:
                 say(f"{saved} {reason}; it is not used and now called {aside.name}")
                 continue
             self.restore(content, about["step"], device)
-            say(f"    goes on from step {self.step}, {saved}")
+            if self.accelerator.is_main_process:
+                say(f"    goes on from step {self.step}, {saved}")
             return content["generators"]
         if found:
             say(f"{self.state} has no state that can be used: this training starts anew")
