@@ -6,10 +6,10 @@ STAMP  := $(VENV)/.installed
 SCALE  ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-report lint docs plan lock clean
+.PHONY: help install demo test test-faults test-report test-cluster lint docs plan lock clean
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 install: $(STAMP)  ## the environment alone: .venv from requirements.lock (about 6 GB with CUDA libraries)
 
@@ -30,8 +30,14 @@ demo: install  ## every table, figure and claim at demo scale, in one report (em
 test: install  ## the tests, an end-to-end run included
 	@PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest
 
+test-faults: install  ## kill every stage at 20 random moments, and the whole workflow; compare the ends
+	@PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/faults/long_faults.py
+
 test-report: $(VENV)/browser  ## the demo's report in a real browser (needs Chromium or Chrome)
 	$(VENV)/browser/bin/python tests/browser/check_report.py results/demo/report.html
+
+test-cluster: install  ## the workflow on a real SLURM, started here for it (root on Debian or Ubuntu; minutes)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" python tests/cluster/check_slurm.py
 
 $(VENV)/browser: $(STAMP) tests/browser/requirements.lock
 	rm -rf $@

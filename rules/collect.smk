@@ -1,4 +1,5 @@
-# Tables and figures from records; one rule each, named paper_table or paper_figure, and one target a paper.
+# Tables and figures from records; one rule each, named paper_table or paper_figure, and one target a paper. They take
+# seconds, less than it takes to hand a job over: they run where Snakemake does.
 
 NOT_IN_TABLES = {"mirror", "device", "jobs", "hardware", "simulation", "papers", "figures", "grids"}
 
@@ -21,6 +22,7 @@ for table in CATALOGUE.tables:
                 f"{LOGS}/tables/{table.target}.log",
             conda:
                 "../envs/data.yaml"
+            localrule: True
             script:
                 "../scripts/table.py"
 
@@ -56,6 +58,7 @@ for paper in CONFIG.papers:
                 f"{LOGS}/tables/{paper}_without_runs.log",
             conda:
                 "../envs/data.yaml"
+            localrule: True
             script:
                 "../scripts/table.py"
 
@@ -89,6 +92,7 @@ for figure in CATALOGUE.figures:
             f"{LOGS}/figures/{figure.target}.log",
         conda:
             "../envs/data.yaml"
+        localrule: True
         script:
             "../scripts/figure.py"
 
@@ -109,5 +113,6 @@ for name, file in zip(CATALOGUE.grids, GRID_FILES):
             f"{LOGS}/grids/{digest(name)}.log",
         conda:
             "../envs/data.yaml"
+        localrule: True
         script:
             "../scripts/grid.py"

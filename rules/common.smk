@@ -2,7 +2,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from clrepro import fingerprint, job_records, stages
+from clrepro import fingerprint, job_records, launch, stages
 from clrepro.catalogue import Catalogue, detection, papers
 from clrepro.catalogue.runs import digest
 from clrepro.catalogue.simulations import WITH_TORCH
@@ -35,6 +35,11 @@ VECTORS = {"sentence": "embeddings.npz", "image": "features.npz"}
 def stage(name, part):
     """The stage of a bundle or of a backbone, whose code stands in the fingerprints under its modality."""
     return name if part.modality == "sentence" else f"{name}_{part.modality}"
+
+
+def grown(amount):
+    """Memory or time of a job: what was not enough is asked for once, twice, three times as much."""
+    return lambda wildcards, attempt: amount * attempt
 
 
 def files(runs, name):

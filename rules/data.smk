@@ -15,9 +15,10 @@ for source in CATALOGUE.sources():
             f"{LOGS}/fetch/{source.name}.log",
         conda:
             "../envs/data.yaml"
+        localrule: True  # where Snakemake runs there is a network
         resources:
-            mem_mb=2000,
-            runtime=240,
+            mem_mb=grown(2000),
+            runtime=grown(240),
         script:
             "../scripts/fetch.py"
 
@@ -40,7 +41,7 @@ for build in CATALOGUE.backbones():
             "../envs/torch.yaml"
         threads: JOBS.threads
         resources:
-            mem_mb=JOBS.memory_mb,
-            runtime=JOBS.runtime_minutes,
+            mem_mb=grown(JOBS.memory_mb),
+            runtime=grown(JOBS.runtime_minutes),
         script:
             "../scripts/prepare.py"

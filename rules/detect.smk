@@ -22,8 +22,8 @@ for bundle in CATALOGUE.bundles():
                 "../envs/torch.yaml"
             threads: JOBS.threads
             resources:
-                mem_mb=JOBS.memory_mb,
-                runtime=CONFIG.image.detection.runtime_minutes,
+                mem_mb=grown(JOBS.memory_mb),
+                runtime=grown(CONFIG.image.detection.runtime_minutes),
                 gpu=JOBS.gpus,
             script:
                 "../scripts/detect.py"

@@ -20,8 +20,8 @@ for bundle in CATALOGUE.bundles():
             "../envs/torch.yaml"
         threads: JOBS.threads
         resources:
-            mem_mb=JOBS.memory_mb,
-            runtime=JOBS.runtime_minutes,
+            mem_mb=grown(JOBS.memory_mb),
+            runtime=grown(JOBS.runtime_minutes),
             gpu=JOBS.gpus,
         script:
             "../scripts/embed.py"

@@ -22,8 +22,8 @@ for bundle in CATALOGUE.bundles():
                 conda:
                     "../envs/torch.yaml"
                 resources:
-                    mem_mb=8000,
-                    runtime=240,
+                    mem_mb=grown(8000),
+                    runtime=grown(240),
                     gpu=JOBS.gpus if any(run.probes_need_images for run in bundle.runs) else 0,
                 script:
                     "../scripts/probe_images.py"
@@ -45,8 +45,8 @@ for bundle in CATALOGUE.bundles():
         conda:
             "../envs/data.yaml"
         resources:
-            mem_mb=4000,
-            runtime=60,
+            mem_mb=grown(4000),
+            runtime=grown(60),
         script:
             "../scripts/sts.py"
 
@@ -69,7 +69,7 @@ for bundle in CATALOGUE.bundles():
             "../envs/data.yaml"
         threads: JOBS.threads
         resources:
-            mem_mb=8000,
-            runtime=240,
+            mem_mb=grown(8000),
+            runtime=grown(240),
         script:
             "../scripts/transfer.py"

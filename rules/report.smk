@@ -19,8 +19,9 @@ rule report:
         f"{BENCHMARKS}/report.tsv"
     conda:
         "../envs/data.yaml"
+    localrule: True
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=grown(4000),
+        runtime=grown(30),
     script:
         "../scripts/report.py"

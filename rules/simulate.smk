@@ -20,8 +20,8 @@ for simulation in CATALOGUE.simulations:
         # a thinned figure is quicker than its imports
         threads: 1 if simulation.settings["footnote"] else 2
         resources:
-            mem_mb=4000,
-            runtime=60,
+            mem_mb=grown(4000),
+            runtime=grown(60),
         script:
             "../scripts/simulate.py"
 
@@ -37,7 +37,7 @@ rule theory:
     conda:
         "../envs/torch.yaml"
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=grown(4000),
+        runtime=grown(30),
     script:
         "../scripts/theory.py"

@@ -19,10 +19,10 @@ for bundle in CATALOGUE.bundles():
             f"{BENCHMARKS}/train/{bundle.name}.tsv"
         conda:
             "../envs/torch.yaml"
-        threads: JOBS.threads
+        threads: JOBS.threads * JOBS.processes
         resources:
-            mem_mb=JOBS.memory_mb,
-            runtime=JOBS.runtime_minutes,
-            gpu=JOBS.gpus,
+            mem_mb=grown(JOBS.memory_mb * JOBS.processes),
+            runtime=grown(JOBS.runtime_minutes),
+            gpu=JOBS.gpus * JOBS.processes,
         script:
             "../scripts/train.py"

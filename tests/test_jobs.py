@@ -1,15 +1,20 @@
 """Which runs share a job, and what a person sees of a failed one: exit code, console, log."""
 
+import re
+import subprocess
+import sys
+import time
 from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from clrepro import config as configuration
+from clrepro import stages
 from clrepro.catalogue import Catalogue
 from clrepro.cli import train
 from clrepro.errors import Interrupted, UserError
-from clrepro.paths import ROOT
+from clrepro.paths import ROOT, read_json
 from clrepro.workflow import job
 
 
@@ -36,7 +41,7 @@ def test_an_unexpected_failure_leaves_its_traceback_in_the_log_and_goes_on_to_py
 
 def fake(folder):
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    return SimpleNamespace(rule="train_x", log=[str(folder / "log")], config=config)
+    return SimpleNamespace(rule="train_x", log=[str(folder / "log")], config=config, resources={})
 
 
 @pytest.mark.parametrize(
@@ -74,3 +79,52 @@ def test_bundles_hold_every_run_once_and_keep_apart_what_changes_apart(tmp_path)
     # one run a job where a run is worth a job
     single = Catalogue(configuration.load("paper"))
     assert all(len(bundle.runs) == 1 for bundle in single.bundles())
+
+
+def of_two_processes(folder, epochs):
+    """The catalogue of three small trainings, each by two processes, and one of them."""
+    small = yaml.safe_load((ROOT / "tests/cluster/small.yaml").read_text())
+    small["sentence"]["training"] |= {"epochs": epochs, "evaluate_every": 10}
+    (folder / "two.yaml").write_text(yaml.safe_dump({**small, "jobs": {"processes": 2}}))
+    catalogue = Catalogue(configuration.load("demo", [folder / "two.yaml"]))
+    return catalogue, next(run for run in catalogue.figure("nie2023/figure_1a").runs if run.group == "dcl")
+
+
+@pytest.mark.slow
+def test_a_training_by_two_processes_saves_when_told_to_stop_and_goes_on(tmp_path, monkeypatch):
+    """torchrun and gloo, started by the job itself; one SIGTERM to the job."""
+    monkeypatch.chdir(tmp_path)
+    catalogue, run = of_two_processes(tmp_path, epochs=4.0)
+    for source in catalogue.sources():
+        stages.fetch(catalogue, source)
+    stages.prepare(catalogue, run.backbone)
+    arguments = ["--configfile", "two.yaml", "--objective", "dcl", "--no-evaluate"]
+    command = [sys.executable, "-m", "clrepro.cli", "train", *arguments]
+    job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not list(tmp_path.glob("state/demo/*/progress.pt")):
+        assert job.poll() is None, job.stderr.read()
+        time.sleep(0.1)
+    job.terminate()
+    said = job.communicate(timeout=900)[1]
+    assert job.returncode == Interrupted.EXIT_CODE, said
+    stopped = re.search(r"^stopped at step (\d+) of 200; the state is saved", said, re.M)
+    assert stopped, said
+    assert not run.record.exists()
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    assert min(map(int, re.findall(r"step (\d+)/", done.stderr))) > int(stopped[1])
+    assert read_json(run.record)["processes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (dict(papers=["oar2024"]), "jobs.processes: 3, but an image encoder .* single process, and .* set `jobs.proc"),
+        (dict(papers=["nie2023"], figures=[]), "3 processes cannot share batch_size 32 of results/demo/runs/sentence"),
+    ],
+)
+def test_a_training_that_processes_cannot_share_is_refused_before_anything_starts(changes, message):
+    demo = configuration.load("demo")
+    jobs = demo.jobs.model_copy(update={"processes": 3})
+    with pytest.raises(UserError, match=message):
+        Catalogue(demo.model_copy(update={"jobs": jobs, "tables": [], **changes})).check_inputs()

@@ -195,8 +195,20 @@ class Jobs(Model):
     runs: PositiveInt = Field(1, description="runs that share a job, in every stage, at most")
     threads: PositiveInt = Field(1, description="CPU threads of a training or embedding job")
     gpus: Annotated[int, Field(ge=0)] = Field(0, description="GPUs of a training or embedding job")
-    memory_mb: PositiveInt = Field(4000, description="memory of a job, for schedulers")
-    runtime_minutes: PositiveInt = Field(60, description="time limit of a job, for schedulers")
+    memory_mb: PositiveInt = Field(
+        4000, description="memory of a job, for schedulers; each retry asks for as much more"
+    )
+    runtime_minutes: PositiveInt = Field(
+        60, description="time limit of a job, for schedulers; each retry asks for as much more"
+    )
+    processes: PositiveInt = Field(
+        1,
+        description="processes that train one sentence encoder together, each with `threads`, `gpus` and `memory_mb` "
+        "of its own; the batch is shared, negatives and gradients are those of the whole",
+    )
+    per_gpu: PositiveInt = Field(
+        1, description="jobs that may share a GPU of this machine at once, where no scheduler assigns GPUs"
+    )
 
 
 class Hardware(Model):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from clrepro.catalogue import bundles, detection, figures, grids, image_runs, papers, simulations, tables
+from clrepro.catalogue import bundles, detection, figures, grids, image_runs, papers, processes, simulations, tables
 from clrepro.catalogue.bundles import Bundle
 from clrepro.catalogue.detection import DetectionBuild
 from clrepro.catalogue.figures import Figure
@@ -400,6 +400,7 @@ class Catalogue:
         """Fail now, not after hours, where a source can come from nowhere."""
         for item in self.sources():
             item.check_reachable(self.config.mirror)
+        processes.check(self.config, self.runs)
 
     def training_code(self, run: Run) -> str:
         """The fingerprint of the code that trains a run; of an accepted stale run, the one in its record."""

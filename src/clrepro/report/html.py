@@ -1,10 +1,9 @@
 """The report and the files behind it: ledger.csv, claims.csv, the numbers to compare, report.html."""
 
-import os
-
 from clrepro import ledger
 from clrepro.catalogue import Catalogue
 from clrepro.ledger import Records, claims
+from clrepro.paths import write_text
 from clrepro.report import assemble, metrics
 from clrepro.report.page import render
 
@@ -24,8 +23,5 @@ def write(catalogue: Catalogue) -> dict:
         ),
         strict=True,
     ):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-        temporary.write_text(text, "utf-8")
-        temporary.replace(file)
+        write_text(file, text)
     return content

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from clrepro.catalogue import Catalogue
-from clrepro.paths import read_json, write_json
+from clrepro.paths import read_json, replacing, room_for, sync, sync_tree, write_json
 from clrepro.training.places import best_folder, checkpoint_folder
 
 
@@ -56,21 +56,27 @@ def adopt_one(state: Path, folder: Path, record: dict) -> bool:
 def link_folder(source: Path, target: Path) -> None:
     fresh = target.with_name(f"{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(source, fresh, copy_function=link)
+    fresh.parent.mkdir(parents=True, exist_ok=True)
+    with room_for(target, sum(file.stat().st_size for file in source.rglob("*"))):
+        try:
+            shutil.copytree(source, fresh, copy_function=link)
+            sync_tree(fresh)
+        except BaseException:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
     shutil.rmtree(target, ignore_errors=True)
     os.replace(fresh, target)
+    sync(target.parent)
 
 
 def link_file(source: Path, target: Path) -> None:
-    temporary = target.with_suffix(".new")
-    temporary.unlink(missing_ok=True)
-    link(source, temporary)
-    os.replace(temporary, target)
+    with replacing(target) as temporary:
+        link(source, temporary)
 
 
 def link(source: str | Path, target: str | Path) -> str:
     try:
         os.link(source, target)
-    except OSError:
+    except OSError:  # another file system, or one without links
         shutil.copy2(source, target)
     return str(target)
