@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 SCALE  ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-report test-cluster lint docs plan lock clean
+.PHONY: help install demo test test-faults test-report test-cluster lint docs plan lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ demo: install  ## every table, figure and claim at demo scale, in one report (em
 
 test: install  ## the tests, an end-to-end run included
 	@PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest
+
+test-faults: install  ## kill every stage at 20 random moments, and the whole workflow; compare the ends
+	@PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/faults/long_faults.py
 
 test-report: $(VENV)/browser  ## the demo's report in a real browser (needs Chromium or Chrome)
 	$(VENV)/browser/bin/python tests/browser/check_report.py results/demo/report.html
@@ -55,7 +58,7 @@ plan: install  ## what a scale would run, and what it costs: make plan SCALE=pap
 
 lock: install  ## resolve requirements.lock anew, for Linux and macOS at once
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
+	$(BIN)/uv pip compile pyproject.toml --extra workflow --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
 	$(BIN)/uv pip compile tests/browser/requirements.in --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file tests/browser/requirements.lock

@@ -6,10 +6,10 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 
-# a configuration that names a scale stands alone; any other overlays the demo
+# a configuration that names a scale stands alone; any other overlays the demo, wherever the working directory is
 if "scale" not in config:
 
-    configfile: "config.yaml"
+    configfile: f"{workflow.basedir}/config.yaml"
 
 
 include: "rules/common.smk"
@@ -23,6 +23,15 @@ include: "rules/collect.smk"
 include: "rules/report.smk"
 
 
+# what a killed run left behind: its lock, at once; its jobs, before the first of ours starts
+if workflow.is_main_process and not workflow.output_settings.dryrun:
+    RUN = launch.begin()
+
+
+onstart:
+    launch.end_orphans(RUN)
+
+
 rule all:
     input:
         CATALOGUE.report_files,
@@ -31,6 +40,7 @@ rule all:
 
 
 onsuccess:
+    job_records.save(CATALOGUE)
     print(f"The report: {CATALOGUE.report_files[-1]}")
 
 
@@ -39,6 +49,7 @@ onerror:
     from clrepro.report import html
 
     try:
+        job_records.save(CATALOGUE)
         html.write(CATALOGUE)
         print(f"Some jobs failed. The report of what there is: {CATALOGUE.report_files[-1]}")
     except Exception as failure:

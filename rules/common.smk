@@ -2,7 +2,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from clrepro import fingerprint
+from clrepro import fingerprint, job_records, launch, stages
 from clrepro.catalogue import Catalogue, detection, papers
 from clrepro.catalogue.runs import digest
 from clrepro.catalogue.simulations import WITH_TORCH
@@ -14,6 +14,8 @@ try:
     CATALOGUE = Catalogue(checked_config(config))
     if workflow.is_main_process:
         CATALOGUE.check_inputs()
+        if job_records.load(CATALOGUE):
+            stages.adopt(CATALOGUE)
 except UserError as failure:
     raise WorkflowError(str(failure)) from None
 

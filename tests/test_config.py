@@ -98,3 +98,15 @@ def test_a_file_that_names_a_scale_stands_alone_and_others_overlay(tmp_path):
     assert configuration.load("demo", [overlay]).seeds == [7]
     assert configuration.load("demo", [overlay]).sentence.corpus == "demo-corpus"
     assert configuration.load("demo", [ROOT / "config/bench.yaml", overlay]).sentence.corpus == "wikipedia-sentences"
+
+
+def test_an_overlay_may_replace_the_demos_scratch_encoder_by_pretrained_weights():
+    """Overlaying merges key by key, so layers and heads of the demo's encoder are still there."""
+    overlay = {"sentence": {"backbones": {"BERT_base": {"kind": "pretrained", "path": "/models/my-bert"}}}}
+    config = configuration.parse(configuration.merge(configuration.read(ROOT / "config.yaml"), overlay))
+    assert config.sentence.backbones["BERT_base"].model_dump() == {
+        "kind": "pretrained", "source": None, "path": "/models/my-bert",
+    }  # fmt: skip
+    overlay["sentence"]["backbones"]["BERT_base"]["pth"] = "x"
+    with pytest.raises(UserError, match="unknown key 'pth'"):
+        configuration.parse(configuration.merge(configuration.read(ROOT / "config.yaml"), overlay))

@@ -1,10 +1,8 @@
 """Sources, corpora and evaluation sets: what is wrong is refused with its name, its place and the remedy."""
 
-import http.server
 import io
 import lzma
 import tarfile
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -157,40 +155,8 @@ def test_an_archive_cannot_write_outside_its_folder(mirror, tmp_path):
     assert not list(tmp_path.rglob("escaped.txt"))
 
 
-def test_a_download_resumes_where_it_broke_off(mirror):
-    content = bytes(range(256)) * 4096
-    asked = []
-
-    class Server(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.headers.get("Range"))
-            start = int(asked[-1].split("=")[1].rstrip("-")) if asked[-1] else 0
-            self.send_response(206 if start else 200)
-            self.send_header("Content-Length", str(len(content) - start))
-            self.end_headers()
-            # the first answer breaks off half-way
-            self.wfile.write(content[start:] if start else content[: len(content) // 2])
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Server)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        wanted = text_source(mirror, url=f"http://127.0.0.1:{server.server_port}/file.bin")
-        target = mirror / "file.bin"
-        with pytest.raises(UserError, match="the connection ended after 524,288 of 1,048,576 bytes"):
-            fetch.download(wanted, target)
-        assert not target.exists()
-        fetch.download(wanted, target)
-    finally:
-        server.shutdown()
-    assert target.read_bytes() == content
-    assert asked == [None, "bytes=524288-"]
-
-
 def test_a_mirror_without_a_source_is_refused_even_where_a_url_exists(mirror):
-    with pytest.raises(UserError, match="missing from the mirror; put it there, or fetch once without"):
+    with pytest.raises(UserError, match="missing from the mirror; run `clrepro mirror`, or fetch once without"):
         source("wiki1m-for-simcse").check_reachable(str(mirror))
     source("wiki1m-for-simcse").check_reachable(None)
 

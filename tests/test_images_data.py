@@ -344,7 +344,8 @@ def test_a_cifar_archive_comes_from_the_mirror_and_its_bytes_are_checked(small_c
     catalogue.check_inputs()
     stages.fetch(catalogue, encoder.source)
     record = read_json(encoder.source.record)
-    assert (record["sha256"], record["path"]) == (sha256(archive), "mirror/cifar100/cifar-100-python.tar.gz")
+    assert record["sha256"] == sha256(archive)
+    assert (tmp_path / record["path"]).samefile(archive)
     stages.prepare(catalogue, encoder)
     assert np.array_equal(images.load(encoder.folder / "test").images.reshape(-1, 3072), pixels["test"])
     # another archive in its place, one that would run code: refused by its hash, and unread where no hash is known

@@ -280,7 +280,7 @@ def test_points_stand_at_their_places_in_the_colour_of_their_class_and_the_metho
     for axis, (seed, series) in zip(panels, product(SEEDS, dict.fromkeys(frame["series"])), strict=True):
         own = frame[(frame["seed"] == seed) & (frame["series"] == series)]
         expected = [own[own["statistic"] == name]["value"].tolist() for name in ("x", "y")]
-        assert axis.collections[0].get_offsets().T.tolist() == pytest.approx(expected)
+        assert np.array_equal(axis.collections[0].get_offsets().T, expected)
         colours.append(axis.collections[0].get_facecolors())
         assert (
             axis.get_title(loc="left") == f"{series.split(',')[0]}: linear {mean(own, statistic='linear/top1'):.1f} %"

@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -187,43 +185,6 @@ def test_two_processes_end_in_the_weights_of_one(tiny, demo_tasks, tmp_path, mon
     probes = [read_json(tmp_path / state / "probes.json")["rows"] for state in ("one", "two")]
     assert [row[:2] for row in probes[0]] == [row[:2] for row in probes[1]]
     assert [row[2] for row in probes[0]] == pytest.approx([row[2] for row in probes[1]], abs=1e-6)
-
-
-def test_kill_9_in_the_middle_loses_only_what_came_after_the_last_save(tiny, demo_tasks, tmp_path):
-    folder, model, _ = tiny
-    code = f"""
-import os, torch
-torch.set_num_threads(1)
-from pathlib import Path
-from clrepro import objectives
-from clrepro.training import loop, sentence
-from clrepro.training.sentence import train_encoder
-loop.SAVE_SECONDS = -1
-objective, steps = objectives.make("infonce"), [0]
-def fatal(a, b):
-    steps[0] += 1
-    if steps[0] == 13:
-        os.kill(os.getpid(), 9)
-    return objective(a, b)
-train_encoder(fatal, {SETTINGS!r}, 42, tokens=Path({str(folder)!r}), backbone=Path({str(model)!r}), device="cpu",
-              tasks=Path({str(demo_tasks)!r}), state=Path({str(tmp_path / "parts")!r}), stop=loop.StopFlag())
-"""
-    killed = subprocess.run([sys.executable, "-c", code], capture_output=True)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
-    whole = train(tiny, demo_tasks, tmp_path / "whole")
-    seen = []
-    objective = objectives.make("infonce")
-    parts = train(tiny, demo_tasks, tmp_path / "parts", lambda a, b: seen.append(1) or objective(a, b))
-    assert len(seen) == 9  # 19 steps, the last save was at step 10
-    assert parts["history"] == whole["history"]
-    one, two = weights(tmp_path / "whole"), weights(tmp_path / "parts")
-    assert all(torch.equal(one[name], two[name]) for name in one)
-
-
-def test_a_truncated_state_is_refused_by_name(tiny, demo_tasks, tmp_path):
-    (tmp_path / "progress.pt").write_bytes(b"PK\x03\x04 cut off")
-    with pytest.raises(UserError, match=r"progress\.pt cannot be read .* delete it to train this run anew"):
-        train(tiny, demo_tasks, tmp_path)
 
 
 def test_the_best_checkpoint_is_kept_not_the_last(tiny, demo_tasks, tmp_path, monkeypatch):

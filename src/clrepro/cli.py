@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 Scale = Annotated[str, typer.Option(help="demo, bench or paper")]
 Files = Annotated[list[Path] | None, typer.Option("--configfile", help="overlay or replacement of the scale's file")]
+Mirror = Annotated[str | None, typer.Option(help="folder of already downloaded files")]
 Only = Annotated[str | None, typer.Option(help="one table, as paper/table, or all of a paper")]
 
 
@@ -187,7 +188,7 @@ def train(
     objective: Annotated[str | None, typer.Option(help="only runs of this objective")] = None,
     backbone: Annotated[str | None, typer.Option(help="only runs on this backbone")] = None,
     seed: Annotated[int | None, typer.Option(help="only this seed")] = None,
-    mirror: Annotated[str | None, typer.Option(help="folder of already downloaded files")] = None,
+    mirror: Mirror = None,
     evaluate: Annotated[bool, typer.Option(help="also embed and evaluate")] = True,
 ) -> None:
     """Train (and evaluate) the chosen runs in this process, without Snakemake.
@@ -393,14 +394,75 @@ def senteval(
 
 
 @app.command()
-def sources() -> None:
-    """List the data sources: size, licence, checksum, url and place in the mirror."""
+def records(scale: Scale = "demo", configfile: Files = None) -> None:
+    """Write Snakemake's job records to results/<scale>/provenance.jsonl, as the workflow itself does at its end."""
+    from clrepro import job_records
+
+    catalogue = catalogue_of(scale, configfile)
+    job_records.save(catalogue)
+    print(job_records.stored(catalogue))
+
+
+@app.command()
+def verify(scale: Scale = "demo", configfile: Files = None) -> None:
+    """Compare data, models and results on disk with every sha256 that the scale's records state."""
+    from clrepro.verify import verify as compare
+
+    count, problems = compare(catalogue_of(scale, configfile))
+    for problem in problems:
+        print(problem)
+    print(f"{count} files compared with their sha256, {len(problems)} missing or changed")
+    if problems:
+        sys.exit(1)
+
+
+@app.command()
+def sources(scale: Scale = "demo", configfile: Files = None, mirror: Mirror = None) -> None:
+    """List the data sources: where each one is now, size, licence, checksum, url and place in the mirror."""
+    from clrepro.data.mirroring import place_of
     from clrepro.data.sources import sources as every
 
+    folder = mirror or configuration.load(scale, configfile).mirror
     for source in every().values():
         print(f"{source.name}  ({source.megabytes:g} MB; {source.licence})\n  {source.what}")
+        print(f"  now: {place_of(source, folder)}")
         print(f"  url: {source.url or '-'} at {source.revision}\n  mirror: {source.mirror or '-'}")
         print(f"  sha256: {source.sha256 or source.checked}")
+
+
+@app.command("mirror")
+def mirror_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="the mirror: a folder with room for all of it")],
+    scale: Scale = "demo",
+    configfile: Files = None,
+    check: Annotated[bool, typer.Option("--check", help="only verify what is there; needs no network")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only list what would be downloaded, with sizes")] = False,
+) -> None:
+    """Download all that a scale needs into DIR, once; with `mirror: DIR` nothing else needs the network.
+
+    Interrupted downloads go on where they stopped, complete files are verified and skipped, DIR/manifest.json names
+    each with its sha256, size, url and revision. What may not be downloaded automatically is named with its place.
+    """
+    from clrepro.data import mirroring
+
+    config = configuration.load(scale, configfile)
+    needed = mirroring.needs(config, folder)
+    act = mirroring.plan if dry_run else mirroring.check if check else mirroring.fill
+    findings = []
+    for finding in act(folder, needed):
+        print(finding, flush=True)
+        findings.append(finding)
+    failed = sum(finding.fatal for finding in findings)
+    lacking = sum(finding.state == "PUT IT THERE" for finding in findings)
+    if not findings:
+        print(f"The {config.scale} scale needs no data but what clrepro generates.")
+    elif dry_run:
+        print(f"{megabytes(mirroring.to_download(findings) / 1000)} to download into {folder}; nothing was done")
+    elif failed:
+        raise UserError(f"{failed} of {len(findings)} sources are not as they should be in {folder}; see above")
+    else:
+        ready = f"{len(findings) - lacking} of {len(findings)} sources are in {folder}"
+        print(f"{ready}. Use them with: snakemake --cores all --configfile ... --config mirror={folder}")
 
 
 @app.command("config")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clrepro.errors import UserError, unknown
 from clrepro.paths import ROOT
@@ -56,6 +56,12 @@ class PretrainedBackbone(Model):
     kind: Literal["pretrained"] = "pretrained"
     source: str | None = Field(None, description="name of a source in the data catalogue")
     path: str | None = Field(None, description="local folder instead of a source")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_remains(cls, raw: dict) -> dict:
+        """Overlaying merges key by key, so the keys of the demo's scratch encoder are still there."""
+        return {key: value for key, value in raw.items() if key == "kind" or key not in ScratchBackbone.model_fields}
 
 
 Backbone = Annotated[ScratchBackbone | PretrainedBackbone, Field(discriminator="kind")]

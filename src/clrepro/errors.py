@@ -9,7 +9,7 @@ class UserError(Exception):
 
 
 class Interrupted(Exception):
-    """Work was asked to stop (SIGTERM); what is done is saved and the next start continues."""
+    """Work was asked to stop by a signal; what is done is saved and the next start continues."""
 
     EXIT_CODE = 75  # the convention for "try again"
 

@@ -1,10 +1,18 @@
 """Where things lie. Results, data and state are relative to the working directory, papers to the checkout."""
 
+import errno
 import hashlib
 import json
 import os
+import platform
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from clrepro.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ROOT / "papers"
@@ -18,12 +26,102 @@ def read_json(path: Path) -> Any:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write by a temporary name and a rename, so that a reader never meets half a file."""
+    write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text(text, "utf-8", newline="")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary file beside ``path`` to write to, which takes its place at the end, or goes if writing fails.
+
+    A reader meets the old content or the new, never half of it, after a kill and after a lost node as well: the
+    content is on the disk before the name is. What a killed process left goes when the same path is written again.
+    A full disk is a UserError.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    os.replace(temporary, path)
+    mark = f".{path.name}.{platform.node()[:32]}-"
+    for entry in os.scandir(path.parent):
+        owner = re.fullmatch(re.escape(mark) + r"(\d+)\.tmp", entry.name)
+        if owner and not is_alive(int(owner[1])):
+            Path(entry.path).unlink(missing_ok=True)
+    temporary = path.with_name(f"{mark}{os.getpid()}.tmp")
+    with room_for(path):
+        try:
+            yield temporary
+            sync(temporary)
+            os.replace(temporary, path)
+            sync(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether this machine has a process of that number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's content, or a folder's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as failure:
+        if failure.errno != errno.EINVAL:  # some file systems cannot do it for folders
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def sync_tree(folder: Path) -> None:
+    """The same for all that lies below a folder, and the folder."""
+    for path in (*Path(folder).rglob("*"), Path(folder)):
+        sync(path)
+
+
+# no space, over the quota, over the limit on a file's size
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@contextmanager
+def room_for(path: Path, needed: int | None = None, then: str = "what is finished is kept") -> Iterator[None]:
+    """Turn a full disk into a UserError that says what could not be written, how much it needs and what is free."""
+    try:
+        yield
+    except Exception as failure:
+        if (number := full_disk(failure)) is None:
+            raise
+        place = next(folder for folder in (Path(path), *Path(path).absolute().parents) if folder.is_dir())
+        free = "unknown"
+        with suppress(OSError):
+            free = f"{shutil.disk_usage(place).free / 1e6:,.1f} MB"
+        need = f", {needed / 1e6:,.1f} MB needed" if needed else ""
+        cause = os.strerror(number).lower()
+        raise UserError(
+            f"cannot write {path}: {cause} ({free} free{need}). Make room and start again: {then}"
+        ) from None
+
+
+def full_disk(failure: BaseException | None) -> int | None:
+    """The number of a full disk's error in an exception or in what led to it; torch raises another one on top."""
+    while failure:
+        # libraries in Rust, and shutil's copies of folders, only leave the number in their text
+        told = re.search(r"(?:os error |Errno )(\d+)", str(failure))
+        number = getattr(failure, "errno", None) or (int(told[1]) if told else None)
+        if number in FULL:
+            return number
+        failure = failure.__context__
+    return None
 
 
 def tree_sha256(folder: Path) -> str:

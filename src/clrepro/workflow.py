@@ -5,10 +5,12 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from clrepro.catalogue import Catalogue
 from clrepro.config import parse
 from clrepro.errors import Interrupted, UserError
+from clrepro.paths import room_for
 from clrepro.placement import placed
 
 
@@ -23,8 +25,9 @@ def job(snakemake) -> Iterator[Catalogue]:
         try:
             catalogue = Catalogue(parse(snakemake.config))
             uses_gpus = catalogue.config.device in ("auto", "cuda")
-            with placed(snakemake.resources.get("gpu", 0) if uses_gpus else 0, catalogue.config.jobs.per_gpu):
-                yield catalogue
+            gpus = snakemake.resources.get("gpu", 0) if uses_gpus else 0
+            with placed(gpus, catalogue.config.jobs.per_gpu), room_for(Path(snakemake.output[0])):
+                yield catalogue  # room_for: where no writer said more
         except (UserError, Interrupted) as failure:
             text = f"{'error in ' if isinstance(failure, UserError) else ''}{snakemake.rule}: {failure}"
             for stream in (log, console):

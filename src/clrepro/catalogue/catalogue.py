@@ -448,7 +448,8 @@ class Catalogue:
 
     @property
     def report_files(self) -> list[Path]:
-        return [RESULTS / self.config.scale / name for name in ("ledger.csv", "claims.csv", "report.html")]
+        names = ("{}/ledger.csv", "{}/claims.csv", "metrics/{}.json", "{}/report.html")
+        return [RESULTS / name.format(self.config.scale) for name in names]
 
     @property
     def theory_files(self) -> list[Path]:

@@ -42,6 +42,7 @@ class DetectionBuild:
 
     train: tuple[Source, ...]
     test: Source
+    scale: str
     modality = "detection"
 
     @property
@@ -50,7 +51,7 @@ class DetectionBuild:
 
     @cached_property
     def folder(self) -> Path:
-        return DATA / "prepared" / f"detection-{digest(self.data)}"
+        return DATA / "prepared" / self.scale / f"detection-{digest(self.data)}"
 
     @property
     def records(self) -> tuple[Path, ...]:
@@ -72,7 +73,7 @@ def build(config: Config) -> DetectionBuild | None:
                 raise UserError(f"image.detection.{place}: '{name}' has no boxes; voc2007-trainval, say, has them")
         if not names:
             raise UserError("image.detection.train names no source")
-    return DetectionBuild(tuple(map(source, spec.train)), source(spec.test))
+    return DetectionBuild(tuple(map(source, spec.train)), source(spec.test), config.scale)
 
 
 def lacks(config: Config, backbone: str, score: str) -> str:

@@ -149,13 +149,18 @@ class BackboneBuild:
     spec: dict
     corpus: dict
     max_length: int
+    scale: str
     modality = "sentence"
 
     @property
     def identity(self) -> dict:
         if self.spec["kind"] == "scratch":
             return {**self.spec, "corpus": self.corpus}
-        return {"kind": "pretrained", "weights": self.weights.identity if self.weights else self.spec["path"]}
+        if self.weights:
+            return {"kind": "pretrained", "weights": self.weights.identity}
+        # a record names no folder of this machine; the digest tells folders of one name apart
+        path = self.spec["path"]
+        return {"kind": "pretrained", "weights": f"{Path(path).name}@{digest(path)}"}
 
     @property
     def weights(self):
@@ -173,7 +178,7 @@ class BackboneBuild:
     @cached_property
     def folder(self) -> Path:
         name = digest({"backbone": self.identity, "corpus": self.corpus, "max_length": self.max_length})
-        return DATA / "prepared" / f"{self.key}-{name}"
+        return DATA / "prepared" / self.scale / f"{self.key}-{name}"
 
     @property
     def records(self) -> tuple[Path, Path]:
@@ -186,6 +191,7 @@ class ImageBuild:
 
     key: str
     spec: dict  # of config.ImageBackbone
+    scale: str
     modality = "image"
 
     @property
@@ -208,7 +214,7 @@ class ImageBuild:
 
     @cached_property
     def folder(self) -> Path:
-        return DATA / "prepared" / f"{self.source.name}-{digest(self.data)}"
+        return DATA / "prepared" / self.scale / f"{self.source.name}-{digest(self.data)}"
 
     @property
     def records(self) -> tuple[Path, ...]:
@@ -323,7 +329,7 @@ def backbone_build(config: Config, key: str, max_length: int) -> BackboneBuild:
         for needed in ("config.json", "model.safetensors"):
             if not (Path(spec["path"]) / needed).is_file():
                 raise UserError(f"sentence.backbones.{key}: '{Path(spec['path']) / needed}' is missing")
-    return BackboneBuild(key, spec, corpus_identity(config), max_length)
+    return BackboneBuild(key, spec, corpus_identity(config), max_length, config.scale)
 
 
 def image_build(config: Config, key: str) -> ImageBuild:
@@ -334,7 +340,7 @@ def image_build(config: Config, key: str) -> ImageBuild:
         raise UserError(f"{place}.data: '{about.name}' is no image set")
     if (spec["architecture"] in ("conv3", "resnet8")) != (spec["stem"] is None):
         raise UserError(f"{place}: resnet18 and resnet50 need `stem: cifar` or `stem: imagenet`, the others have none")
-    return ImageBuild(key, spec)
+    return ImageBuild(key, spec, config.scale)
 
 
 def corpus_identity(config: Config) -> dict:

@@ -1,28 +1,21 @@
-"""Fetch a source, from the mirror or from its url; verify it; leave a small record."""
+"""Fetch a source, from the mirror or from its url; verify it; leave a small record.
 
-import lzma
+A record is read by everything downstream and names no place outside the working directory: what stays in the mirror is
+reached through a link in the source's folder.
+"""
+
 import os
-import shutil
-import tarfile
-import urllib.error
-import urllib.request
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from filelock import FileLock
-from tqdm import tqdm
 
+from clrepro.data.download import download, download_model, looks_like_a_page
 from clrepro.data.sources import Source
+from clrepro.data.unpack import unpack_tar, unpack_text
 from clrepro.errors import UserError
 from clrepro.paths import DATA, read_json, sha256, write_json
 
-MODEL_FILES = [
-    "config.json",
-    "model.safetensors",
-    "tokenizer*",
-    "vocab*",
-    "merges.txt",
-    "special_tokens_map.json",
-]
+MANIFEST = "manifest.json"
 
 
 def fetch(source: Source, mirror: str | None) -> None:
@@ -43,123 +36,119 @@ def fetch(source: Source, mirror: str | None) -> None:
 
 def fetch_file(source: Source, mirror: str | None, folder: Path) -> dict:
     """A text file; unpacked if it ends in .xz."""
-    raw = obtain(source, mirror, folder)
+    raw, digest = obtain(source, mirror, folder)
     text = folder / "text.txt"
-    temporary = text.with_suffix(".tmp")
-    opener = lzma.open if raw.suffix == ".xz" else open
-    try:
-        with opener(raw, "rb") as packed, open(temporary, "wb") as plain:
-            shutil.copyfileobj(packed, plain, 1 << 20)
-    except (lzma.LZMAError, EOFError) as failure:
-        raise UserError(f"{raw} is not a complete xz file ({failure}); delete it and fetch again") from None
-    os.replace(temporary, text)
-    return {
-        "sha256": sha256(raw),
-        "bytes": raw.stat().st_size,
-        "path": str(text),
-        "text_sha256": sha256(text),
-    }
+    unpack_text(raw, text)
+    return {"sha256": digest, "bytes": raw.stat().st_size, "path": str(text), "text_sha256": sha256(text)}
 
 
 def fetch_raw(source: Source, mirror: str | None, folder: Path) -> dict:
     """A file that its reader takes as it is."""
-    raw = obtain(source, mirror, folder)
-    return {"sha256": sha256(raw), "bytes": raw.stat().st_size, "path": str(raw)}
+    raw, digest = obtain(source, mirror, folder)
+    return {"sha256": digest, "bytes": raw.stat().st_size, "path": str(at_home(raw, source))}
 
 
 def point_at(source: Source, mirror: str | None, folder: Path) -> dict:
     """A folder of the mirror that is too big to copy; what it holds is checked when it is prepared."""
-    return {"sha256": None, "path": str(source.in_mirror(mirror))}
-
-
-def unpack(archive: tarfile.TarFile, folder: Path) -> None:
-    """Unpack files and folders, nothing else and nothing outside; TarError for a member that is something else.
-
-    Python's own filter for this came with 3.11.4 and is not relied upon.
-    """
-    for member in archive.getmembers():
-        inside = not PurePosixPath(member.name).is_absolute() and ".." not in PurePosixPath(member.name).parts
-        if not inside or not (member.isfile() or member.isdir()):
-            raise tarfile.TarError(f"its member '{member.name}' is a link, a device, or lies outside its folder")
-    archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+    return {"sha256": None, "path": str(at_home(source.in_mirror(mirror), source))}
 
 
 def fetch_archive(source: Source, mirror: str | None, folder: Path) -> dict:
     """A tar archive, unpacked without leaving its folder; `path` is the folder that holds STS/, of VOC JPEGImages/."""
-    raw = obtain(source, mirror, folder)
+    raw, digest = obtain(source, mirror, folder)
     tree = folder / "tree"
-    temporary = folder / "tree.tmp"
-    shutil.rmtree(temporary, ignore_errors=True)
-    try:
-        with tarfile.open(raw) as archive:
-            unpack(archive, temporary)
-    except (tarfile.TarError, lzma.LZMAError, EOFError) as failure:
-        raise UserError(f"{raw} cannot be unpacked as a tar archive: {failure}") from None
-    shutil.rmtree(tree, ignore_errors=True)
-    os.replace(temporary, tree)
+    unpack_tar(raw, tree)
     inside, of = ("JPEGImages", "PASCAL VOC") if source.boxes else ("STS", "SentEval's data")
     roots = sorted(path.parent for path in tree.rglob(inside) if path.is_dir())
     if not roots:
         raise UserError(f"{raw} holds no folder {inside}: it is not an archive of {of}")
-    return {"sha256": sha256(raw), "bytes": raw.stat().st_size, "path": str(roots[0])}
+    return {"sha256": digest, "bytes": raw.stat().st_size, "path": str(roots[0])}
 
 
 def fetch_model(source: Source, mirror: str | None, folder: Path) -> dict:
     """A pretrained model's files, from a folder in the mirror or from the model hub at the pinned revision."""
     model = source.in_mirror(mirror)
     if model is None:
-        from huggingface_hub import snapshot_download
-
         model = folder / "model"
-        try:
-            snapshot_download(source.url, revision=source.revision, local_dir=model, allow_patterns=MODEL_FILES)
-        except Exception as failure:
-            raise UserError(
-                f"source '{source.name}': cannot download {source.url} at {source.revision[:8]} ({failure}). "
-                f"On a machine without network, put its files into <mirror>/{source.mirror}"
-            ) from None
+        if not model.exists():
+            download_model(source, model)
     weights = model / "model.safetensors"
     if not weights.is_file():
         raise UserError(f"source '{source.name}': {weights} is missing; clrepro loads safetensors only")
     digest = sha256(weights)
     check_hash(source, digest, weights)
-    return {"sha256": digest, "bytes": weights.stat().st_size, "path": str(model)}
+    if source.in_mirror(mirror):
+        check_beside(source, mirror)
+    return {"sha256": digest, "bytes": weights.stat().st_size, "path": str(at_home(model, source))}
 
 
-def obtain(source: Source, mirror: str | None, folder: Path) -> Path:
-    """The raw file, verified: the mirror's own copy where there is one, else a download."""
+def obtain(source: Source, mirror: str | None, folder: Path) -> tuple[Path, str]:
+    """The raw file, verified, and its sha256: the mirror's own copy where there is one, else a download."""
     raw = source.in_mirror(mirror)
-    if raw is None:
+    if raw is not None:
+        digest = sha256(raw)
+        check_beside(source, mirror, {raw: digest})
+    else:
         raw = folder / "raw" / Path(source.mirror).name
-        raw.parent.mkdir(exist_ok=True)
-        if not raw.exists():
-            download(source, raw)
-    check_hash(source, sha256(raw), raw)
-    return raw
+        digest = sha256(raw) if raw.exists() else download(source, raw, learned(source))
+    check_hash(source, digest, raw)
+    return raw, digest
 
 
-def download(source: Source, target: Path) -> None:
-    """Stream a url to a file; an interrupted download goes on where it stopped."""
-    part = target.with_name(target.name + ".part")
-    have = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(source.url, headers={"Range": f"bytes={have}-"} if have else {})
+def at_home(path: Path, source: Source) -> Path:
+    """The same file or folder by a name below ``source.folder``: a link there if it lies in the mirror."""
+    if path.is_relative_to(source.folder):
+        return path
+    link = source.link
+    link.parent.mkdir(parents=True, exist_ok=True)
+    make_link(path, link)
+    return link
+
+
+def make_link(path: Path, link: Path) -> None:
+    """A symbolic link, put in place of an older one; it stays relative where the path is."""
+    temporary = link.with_name(f".{link.name}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(path if path.is_absolute() else os.path.relpath(path, link.parent))
+    os.replace(temporary, link)
+
+
+def read_manifest(mirror: str | Path) -> dict[str, dict]:
+    """{path in the mirror: source, revision, url, sha256, bytes} that `clrepro mirror` wrote; empty without it."""
+    file = Path(mirror) / MANIFEST
+    if not file.is_file():
+        return {}
     try:
-        with urllib.request.urlopen(request, timeout=60) as response:
-            resumed = response.status == 206
-            total = int(response.headers.get("Content-Length") or 0) + (have if resumed else 0)
-            bar = tqdm(total=total, initial=have if resumed else 0, unit="B", unit_scale=True, disable=None)
-            with open(part, "ab" if resumed else "wb") as file, bar:
-                while chunk := response.read(1 << 20):
-                    file.write(chunk)
-                    bar.update(len(chunk))
-            if total and part.stat().st_size != total:
-                raise OSError(f"the connection ended after {part.stat().st_size:,} of {total:,} bytes")
-    except (OSError, urllib.error.URLError) as failure:
-        raise UserError(
-            f"source '{source.name}': cannot download {source.url} ({failure}). What was received is kept; run "
-            f"again, or put the file into <mirror>/{source.mirror} and set `mirror:`"
-        ) from None
-    os.replace(part, target)
+        return read_json(file)["files"]
+    except (ValueError, KeyError, TypeError) as failure:
+        raise UserError(f"{file} is damaged ({failure!r}); delete it and run clrepro mirror again") from None
+
+
+def files_of(source: Source, manifest: dict[str, dict]) -> dict[str, dict]:
+    """The manifest's part for a source."""
+    return {path: entry for path, entry in manifest.items() if entry["source"] == source.name}
+
+
+def check_beside(source: Source, mirror: str, known: dict[Path, str] | None = None) -> None:
+    """Compare a source's files in a mirror with its manifest; ``known``: sha256 that were computed already."""
+    for path, entry in files_of(source, read_manifest(mirror)).items():
+        file = Path(mirror) / path
+        if entry["revision"] != source.revision:
+            raise UserError(
+                f"source '{source.name}': the mirror has revision {entry['revision']}, needed is {source.revision}; "
+                "run clrepro mirror again"
+            )
+        if not file.is_file():
+            raise UserError(f"source '{source.name}': {file} is missing, but {MANIFEST} names it")
+        found = (known or {}).get(file) or sha256(file)
+        if found != entry["sha256"]:
+            raise wrong_hash(source, file, found, entry["sha256"], f"{MANIFEST} of the mirror")
+
+
+def learned(source: Source) -> str | None:
+    """The sha256 that a source without a published one had at its first fetch in this working directory."""
+    file = DATA / "checksums.json"
+    return read_json(file).get(source.identity) if file.exists() else None
 
 
 def check_hash(source: Source, found: str, file: Path) -> None:
@@ -167,16 +156,17 @@ def check_hash(source: Source, found: str, file: Path) -> None:
     learned_file = DATA / "checksums.json"
     learned_file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{learned_file}.lock"):
-        learned = read_json(learned_file) if learned_file.exists() else {}
-        expected = source.sha256 or learned.get(source.identity)
+        expected = source.sha256 or learned(source)
         if expected is None:
-            write_json(learned_file, {**learned, source.identity: found})
-            return
-    if found != expected:
-        start = file.read_bytes()[:15]
-        page = " It starts like an HTML page." if start.lstrip().lower().startswith((b"<!doc", b"<html")) else ""
+            everything = read_json(learned_file) if learned_file.exists() else {}
+            write_json(learned_file, {**everything, source.identity: found})
+    if expected and found != expected:
         where = "the source catalogue" if source.sha256 else f"{learned_file}, learned at the first fetch"
-        raise UserError(
-            f"source '{source.name}': {file} has sha256 {found}, expected {expected} ({where}).{page} "
-            "Replace the file by the right one"
-        )
+        raise wrong_hash(source, file, found, expected, where)
+
+
+def wrong_hash(source: Source, file: Path, found: str, expected: str, where: str) -> UserError:
+    return UserError(
+        f"source '{source.name}': {file} has sha256 {found}, expected {expected} ({where})."
+        f"{looks_like_a_page(file)} Replace the file by the right one"
+    )

@@ -19,6 +19,7 @@ from clrepro.errors import UserError
 
 SIDE = 32
 PIXELS = 3 * SIDE * SIDE
+LARGEST_JPEG = 100_000  # bytes; these pictures have about a thousand
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,10 @@ def read_members(source: Path, layout: Layout) -> dict[str, Any]:
             for member in archive:
                 folder, _, name = member.name.rpartition("/")
                 if folder == layout.folder and name in wanted and member.isfile():
+                    # twice what the pixels take: a member is read into memory whole
+                    rows = max((files[name] for files in layout.files.values() if name in files), default=0)
+                    if member.size > 2 * rows * PIXELS + (1 << 20):
+                        raise tarfile.TarError(f"its member '{member.name}' has {member.size:,} bytes, far too many")
                     raw[name] = archive.extractfile(member).read()
     except (tarfile.TarError, EOFError, OSError, zlib.error) as failure:
         raise UserError(f"{source} is not a complete tar archive ({failure}); fetch it again") from None
@@ -155,13 +160,16 @@ def index_zip(archive: zipfile.ZipFile, source: Path) -> dict[tuple[str, str], l
     found: dict[tuple[str, str], dict[int, str]] = {
         (split, label): {} for split in JPEG_COUNTS for label in JPEG_CLASSES
     }
-    for name in archive.namelist():
+    for info in archive.infolist():
+        name = info.filename
         parts = name.split("/")
         if name.endswith("/"):
             continue
         index = parts[-1].removesuffix(".jpg")
         if len(parts) != 3 or tuple(parts[:2]) not in found or not (index.isascii() and index.isdigit()):
             raise UserError(f"{source}: its member '{name[:80]}' is not <train|test>/<class>/<index>.jpg")
+        if info.file_size > LARGEST_JPEG:
+            raise UserError(f"{source}: its member '{name}' has {info.file_size:,} bytes, which no such picture has")
         files = found[parts[0], parts[1]]
         if int(index) in files:
             raise UserError(f"{source}: {parts[0]}/{parts[1]} has index {int(index)} twice")
@@ -176,9 +184,11 @@ def decode_member(archive: zipfile.ZipFile, name: str, source: Path) -> np.ndarr
     """uint8 (3, 32, 32)."""
     try:
         with Image.open(io.BytesIO(archive.read(name)), formats=["JPEG"]) as picture:
+            if picture.size != (SIDE, SIDE):
+                raise UserError(
+                    f"{source}: {name} has {picture.width} x {picture.height} pixels, expected {SIDE} x {SIDE}"
+                )
             pixels = np.asarray(picture.convert("RGB"))
-    except (OSError, SyntaxError, zipfile.BadZipFile, zlib.error) as failure:
+    except (OSError, SyntaxError, Image.DecompressionBombError, zipfile.BadZipFile, zlib.error) as failure:
         raise UserError(f"{source}: {name} is not a complete JPEG file ({failure}); fetch the archive again") from None
-    if pixels.shape != (SIDE, SIDE, 3):
-        raise UserError(f"{source}: {name} has {pixels.shape[1]} x {pixels.shape[0]} pixels, expected {SIDE} x {SIDE}")
     return pixels.transpose(2, 0, 1)

@@ -176,6 +176,6 @@ def write_index(
         "sizes.npy": write_array(folder / "sizes.npy", sizes),
     }
     about = {"kind": "image-folder", "examples": len(paths), "classes": list(classes), "side": side}
-    about |= {"root": str(root.resolve()), "files": files}
+    about |= {"root": str(root), "files": files}
     write_json(folder / "split.json", about)
     return about

@@ -30,12 +30,18 @@ class Source:
 
     @property
     def folder(self) -> Path:
-        return DATA / "sources" / f"{self.name}-{self.revision[:8]}"
+        kind = "generated" if self.kind == "generated" else "sources"
+        return DATA / kind / f"{self.name}-{self.revision[:8]}"
 
     @property
     def record(self) -> Path:
         """The small file that says what was fetched; rules depend on it."""
         return self.folder / "record.json"
+
+    @property
+    def link(self) -> Path:
+        """Where the working directory reaches what stays in the mirror."""
+        return self.folder / "mirrored" / Path(self.mirror or "none").name
 
     @property
     def identity(self) -> str:
@@ -66,6 +72,11 @@ class Source:
         """Refuse, before any work, a source that neither exists, nor is mirrored, nor can be downloaded."""
         if mirror is not None and not Path(mirror).is_dir():
             raise UserError(f"mirror: '{mirror}' is not a folder (relative paths start at the working directory)")
+        if self.record.exists() and self.link.is_symlink() and not self.link.exists():
+            raise UserError(
+                f"source '{self.name}': {self.link} leads to {self.link.readlink()}, which is gone; if the mirror has "
+                f"moved, set `mirror:` and delete {self.record}. Nothing is trained again for it"
+            )
         if self.kind == "generated" or self.record.exists() or self.in_mirror(mirror):
             return
         if mirror is None and self.url:
@@ -75,7 +86,7 @@ class Source:
                 f"source '{self.name}' has no url, so it must come from a mirror: set `mirror:` to a folder "
                 f"that holds {self.mirror}"
             )
-        remedy = "put it there, or fetch once without `mirror:`" if self.url else "put it there"
+        remedy = "run `clrepro mirror`, or fetch once without `mirror:`" if self.url else "put it there"
         raise UserError(f"source '{self.name}': '{Path(mirror) / self.mirror}' is missing from the mirror; {remedy}")
 
 

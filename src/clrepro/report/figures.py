@@ -12,6 +12,7 @@ from clrepro.catalogue import Catalogue, Figure, Point
 from clrepro.catalogue.figures import PICTURES
 from clrepro.ledger import Records
 from clrepro.ledger.recorded import matches, rows_of
+from clrepro.paths import write_text
 from clrepro.report import plotting, trained
 from clrepro.report.trained import notes
 
@@ -82,9 +83,8 @@ def write(catalogue: Catalogue, name: str) -> Path:
     """Write the csv of a figure, given as paper/figure, and its picture; where nothing was recorded, it says so."""
     figure, records = catalogue.figure(name), Records()
     file = catalogue.figure_file(figure)
-    file.parent.mkdir(parents=True, exist_ok=True)
     table = frame(catalogue, figure, records)
-    table.to_csv(file, index=False, lineterminator="\n")
+    write_text(file, table.to_csv(index=False, lineterminator="\n"))
     if not figure.points:
         return file
     holes = missing(figure, table)

@@ -1,27 +1,27 @@
-"""The report and the two files behind it: ledger.csv, claims.csv, report.html."""
-
-import os
+"""The report and the files behind it: ledger.csv, claims.csv, the numbers to compare, report.html."""
 
 from clrepro import ledger
 from clrepro.catalogue import Catalogue
 from clrepro.ledger import Records, claims
-from clrepro.report import assemble
+from clrepro.paths import write_text
+from clrepro.report import assemble, metrics
 from clrepro.report.page import render
 
 
 def write(catalogue: Catalogue) -> dict:
-    """Write the three files from whatever is on disk; returns the report's data."""
+    """Write these files from whatever is on disk; returns the report's data."""
     records = Records()
     cells = ledger.frame(catalogue, records)
     summary, tested = claims.evaluate(catalogue, records)
     content = assemble.gather(catalogue, cells, tested, records)
     for file, text in zip(
         catalogue.report_files,
-        (*(part.to_csv(index=False, lineterminator="\n") for part in (cells, summary)), render(content)),
+        (
+            *(part.to_csv(index=False, lineterminator="\n") for part in (cells, summary)),
+            metrics.text(cells, summary),
+            render(content),
+        ),
         strict=True,
     ):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-        temporary.write_text(text, "utf-8")
-        temporary.replace(file)
+        write_text(file, text)
     return content

@@ -13,7 +13,7 @@ from clrepro.catalogue import Catalogue, Table, papers
 from clrepro.config import Config
 from clrepro.evaluation.protocols import PROTOCOLS
 from clrepro.ledger import Records, cells
-from clrepro.paths import read_json
+from clrepro.paths import read_json, write_text
 from clrepro.report import latex, printed, protocol
 from clrepro.report.common import COLUMNS, LEGEND, document, ours, theirs
 
@@ -231,10 +231,9 @@ def write(catalogue: Catalogue, table: Table, records: Records | None = None) ->
         "html": page(long, sentences),
     }
     folder = catalogue.table_folder(table)
-    folder.mkdir(parents=True, exist_ok=True)
-    long[COLUMNS].to_csv(folder / f"{table.name}.csv", index=False, lineterminator="\n")
+    write_text(folder / f"{table.name}.csv", long[COLUMNS].to_csv(index=False, lineterminator="\n"))
     for suffix, content in files.items():
-        (folder / f"{table.name}.{suffix}").write_text(content, "utf-8")
+        write_text(folder / f"{table.name}.{suffix}", content)
     return long
 
 
@@ -249,7 +248,5 @@ def write_grid(catalogue: Catalogue, name: str, file: Path) -> None:
             "batch_size": run.recipe.batch_size,
         }
         rows.append({"backbone": run.backbone.key, **values, "stsb_dev": round(100 * record["best_score"], 2)})
-    file.parent.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame(rows).sort_values(["backbone", "stsb_dev"], ascending=[True, False]).to_csv(
-        file, index=False, lineterminator="\n"
-    )
+    best_first = pd.DataFrame(rows).sort_values(["backbone", "stsb_dev"], ascending=[True, False])
+    write_text(file, best_first.to_csv(index=False, lineterminator="\n"))

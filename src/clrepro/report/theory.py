@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from clrepro.paths import write_text
 from clrepro.theory import check_all
 
 
@@ -12,13 +13,12 @@ def write(papers: Iterable[str], csv: str | Path, markdown: str | Path) -> None:
     """Check all statements and write those of these papers, as csv and as Markdown."""
     frame = check_all()
     frame = frame[frame["paper"].isin(list(papers))]
-    Path(csv).parent.mkdir(parents=True, exist_ok=True)
-    frame.to_csv(csv, index=False, lineterminator="\n")
+    write_text(csv, frame.to_csv(index=False, lineterminator="\n"))
     parts = [f"# Theory\n\n{summary(frame)}\n"]
     for paper, rows in frame.groupby("paper", sort=False):
         table = rows.drop(columns="paper").map(lambda text: str(text).replace("|", "\\|"))
         parts.append(f"\n## {paper}\n\n{table.to_markdown(index=False)}\n")
-    Path(markdown).write_text("".join(parts), "utf-8")
+    write_text(markdown, "".join(parts))
 
 
 def summary(frame: pd.DataFrame) -> str:

@@ -8,12 +8,13 @@ import os
 
 from clrepro.stages.detecting import detect
 from clrepro.stages.embedding import embed
-from clrepro.stages.exporting import export
+from clrepro.stages.exporting import adopt, export
 from clrepro.stages.preparing import fetch, prepare
 from clrepro.stages.probing import probe_images, sts, transfer
 from clrepro.stages.training import is_first_process, train, wait_for
 
 __all__ = [
+    "adopt",
     "detect",
     "embed",
     "export",

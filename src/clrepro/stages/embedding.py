@@ -8,7 +8,7 @@ from clrepro.catalogue import Catalogue, Run
 from clrepro.catalogue.runs import digest
 from clrepro.data.senteval import distinct_sentences
 from clrepro.errors import UserError
-from clrepro.paths import read_json
+from clrepro.paths import read_json, replacing
 from clrepro.stages.common import checked_model, inputs_digest, say
 
 
@@ -37,7 +37,8 @@ def embed(catalogue: Catalogue, runs: list[Run]) -> None:
         vectors = embed_tokens(model.to(device), tokens[run.backbone.folder], device, title=run.slug)
         if not np.isfinite(vectors).all():
             raise UserError(f"{run.folder}: the embeddings are not finite; the checkpoint is broken")
-        np.savez(run.folder / "embeddings.npz", vectors=vectors, sentences=digest(sentences))
+        with replacing(run.folder / "embeddings.npz") as temporary, open(temporary, "wb") as file:
+            np.savez(file, vectors=vectors, sentences=digest(sentences))
 
 
 def embed_images(catalogue: Catalogue, runs: list[Run]) -> None:
@@ -64,4 +65,5 @@ def embed_images(catalogue: Catalogue, runs: list[Run]) -> None:
             features = {split: np.full_like(part, np.nan) for split, part in features.items()}
         elif not all(np.isfinite(part).all() for part in features.values()):
             raise UserError(f"{run.folder}: the features are not finite; the checkpoint is broken")
-        np.savez(run.folder / "features.npz", images=inputs_digest(catalogue, run), **features)
+        with replacing(run.folder / "features.npz") as temporary, open(temporary, "wb") as file:
+            np.savez(file, images=inputs_digest(catalogue, run), **features)

@@ -1,16 +1,16 @@
-"""A finished run's files go from its state into the results as hard links."""
+"""A finished run's files go from its state into the results as hard links, and back where only results came."""
 
 import os
 import shutil
 from pathlib import Path
 
-from clrepro.paths import read_json, write_json
+from clrepro.catalogue import Catalogue
+from clrepro.paths import read_json, replacing, room_for, sync, sync_tree, write_json
+from clrepro.training.places import best_folder, checkpoint_folder
 
 
 def export(state: Path, folder: Path) -> None:
     """Hard-link a finished run's models, probes and record into the results (copies across file systems)."""
-    from clrepro.training.progress import best_folder, checkpoint_folder
-
     folder.mkdir(parents=True, exist_ok=True)
     record = read_json(state / "record.json")
     link_folder(best_folder(state, record["best_step"]), folder / "model")
@@ -24,24 +24,59 @@ def export(state: Path, folder: Path) -> None:
     link_file(state / "record.json", folder / "record.json")
 
 
+def adopt(catalogue: Catalogue) -> int:
+    """Make finished runs that came without their states (from DVC, say) states again; how many.
+
+    Snakemake removes all outputs of a job before it runs: where several runs share a job, a new one would cost its
+    finished neighbours another training.
+    """
+    found = 0
+    for run in catalogue.runs:
+        if run.objective and run.record.exists():
+            record = read_json(run.record)
+            found += adopt_one(run.state(record["code"], record["inputs"]), run.folder, record)
+    return found
+
+
+def adopt_one(state: Path, folder: Path, record: dict) -> bool:
+    """Link a run's results into its state, the record last; whether they were needed and complete."""
+    steps = [entry["step"] for entry in record.get("checkpoints", [])]
+    pairs = [(folder / "model", best_folder(state, record["best_step"]))]
+    pairs += [(checkpoint_folder(folder, step), checkpoint_folder(state, step)) for step in steps]
+    if (state / "record.json").exists() or not all((there / "model.safetensors").is_file() for there, _ in pairs):
+        return False
+    for there, here in pairs:
+        here.parent.mkdir(parents=True, exist_ok=True)
+        link_folder(there, here)
+    for name in ("probes.json", "record.json"):
+        link_file(folder / name, state / name)
+    return True
+
+
 def link_folder(source: Path, target: Path) -> None:
     fresh = target.with_name(f"{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(source, fresh, copy_function=link)
+    fresh.parent.mkdir(parents=True, exist_ok=True)
+    with room_for(target, sum(file.stat().st_size for file in source.rglob("*"))):
+        try:
+            shutil.copytree(source, fresh, copy_function=link)
+            sync_tree(fresh)
+        except BaseException:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
     shutil.rmtree(target, ignore_errors=True)
     os.replace(fresh, target)
+    sync(target.parent)
 
 
 def link_file(source: Path, target: Path) -> None:
-    temporary = target.with_suffix(".new")
-    temporary.unlink(missing_ok=True)
-    link(source, temporary)
-    os.replace(temporary, target)
+    with replacing(target) as temporary:
+        link(source, temporary)
 
 
 def link(source: str | Path, target: str | Path) -> str:
     try:
         os.link(source, target)
-    except OSError:
+    except OSError:  # another file system, or one without links
         shutil.copy2(source, target)
     return str(target)

@@ -42,7 +42,10 @@ def prepare(catalogue: Catalogue, build: BackboneBuild | ImageBuild | DetectionB
         corpus.tokenise(sentences, tokenizer, build.max_length, build.folder)
         backbone.make_scratch(build.spec, tokenizer, corpus.TokenisedCorpus(build.folder), path, say)
     else:
-        path = Path(read_json(build.weights.record)["path"] if build.weights else build.spec["path"])
+        path = Path(read_json(build.weights.record)["path"]) if build.weights else build.folder / "weights"
+        if not build.weights:  # records name the link, not where on this machine it leads
+            build.folder.mkdir(parents=True, exist_ok=True)
+            fetching.make_link(Path(build.spec["path"]), path)
         corpus.tokenise(sentences, backbone.load_tokenizer(path), build.max_length, build.folder)
     write_json(build.folder / "backbone.json", backbone.describe(path))
     say(f"{build.key}: ready in {build.folder}, {len(sentences):,} sentences tokenised")

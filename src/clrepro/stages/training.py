@@ -2,16 +2,18 @@
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from clrepro import provenance
+from clrepro import locks, provenance
 from clrepro.catalogue import Catalogue, Run
-from clrepro.errors import Interrupted
+from clrepro.errors import Interrupted, UserError
 from clrepro.paths import read_json, sha256, write_json
 from clrepro.stages.common import inputs_digest, say
 from clrepro.stages.exporting import export
+from clrepro.training.places import best_folder, checkpoint_folder
 
 
 def train(catalogue: Catalogue, runs: list[Run]) -> None:
@@ -26,6 +28,7 @@ def train(catalogue: Catalogue, runs: list[Run]) -> None:
     import torch
 
     from clrepro.training.loop import StopFlag
+    from clrepro.training.progress import finish
 
     torch.set_num_threads(catalogue.config.jobs.threads)
     first = is_first_process()
@@ -35,18 +38,45 @@ def train(catalogue: Catalogue, runs: list[Run]) -> None:
                 say(f"[{number}/{len(runs)}] {run.folder}")
             if run.objective:
                 state = finished_state(catalogue, run)
-                record = None if (state / "record.json").exists() else train_one(catalogue, run, state, stop)
-                if record:
-                    write_json(state / "record.json", record)
-                    (state / "progress.pt").unlink(missing_ok=True)
-                if first:
-                    export(state, run.folder)
+                with alone(state, stop):
+                    record = None if (state / "record.json").exists() else train_one(catalogue, run, state, stop)
+                    if record:
+                        write_json(state / "record.json", record)
+                    if first:
+                        finish(state, read_json(state / "record.json")["best_step"])
+                        export(state, run.folder)
             elif first:
                 if run.recipe.held_out:
                     probe_untrained(catalogue, run)
                 write_json(run.record, pretrained_record(run))
             if stop.requested and number < len(runs):
                 raise Interrupted(f"stopped after run {number} of {len(runs)}; what is finished is kept")
+
+
+@contextmanager
+def alone(state: Path, stop) -> Iterator[None]:
+    """Wait while another process works on the same state: a job that outlived the workflow that started it.
+
+    Of several processes that train together only the first one asks, and it does not wait: the others would not.
+    """
+    if not is_first_process():
+        yield
+        return
+    file, waits = state / "lock", False
+    while not (handle := locks.hold(file)):
+        who = locks.described(locks.holder(file))
+        if os.environ.get("WORLD_SIZE", "1") != "1":
+            raise UserError(f"{state} is being trained by {who}; wait for it, or end it")
+        if stop.requested:
+            raise Interrupted(f"stopped while {state} was being trained by {who}")
+        if not waits:
+            say(f"    waits for {who}, which trains this run")
+        waits = True
+        time.sleep(0.5)
+    try:
+        yield
+    finally:
+        handle.close()
 
 
 def is_first_process() -> bool:
@@ -107,7 +137,6 @@ def inputs(catalogue: Catalogue, run: Run) -> dict:
 def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
     """One training; leaves the best checkpoint in state/best-<step> and returns the record, in the first process."""
     from clrepro.objectives import make
-    from clrepro.training.progress import best_folder, checkpoint_folder
 
     if run.modality == "image":
         from clrepro.training.image import train_encoder
@@ -135,7 +164,8 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
     )
     if result is None:
         return None
-    seconds = time.perf_counter() - started
+    earlier = result.pop("earlier_seconds")
+    seconds = earlier + time.perf_counter() - started
     if run.modality == "image":
         del result["best_score"]  # nothing was selected: the last checkpoint is the result
         best = result["diverged"]["cause"] if "diverged" in result else f"{result['steps']} steps"
@@ -154,7 +184,7 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
         ],
         **result,
         "seconds": round(seconds, 2),
-        "energy_wh": energy.used(),
+        "energy_wh": None if earlier else energy.used(),  # nobody knows what earlier starts used
         "commit": provenance.commit(),
         "hardware": provenance.hardware(result["device"]),
         "environment": environment(),

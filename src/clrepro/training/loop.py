@@ -21,11 +21,11 @@ from clrepro.errors import Interrupted, UserError, unknown
 from clrepro.objectives._distributed import gather
 from clrepro.training import optimisers
 from clrepro.training.parallel import Processes
+from clrepro.training.places import best_folder, checkpoint_folder
 from clrepro.training.probes import Probes, evaluation_steps, probe_steps
-from clrepro.training.progress import Progress, best_folder, checkpoint_folder
+from clrepro.training.progress import Progress
 
 PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
-SAVE_SECONDS = 60  # state is saved at evaluations, but not more often than this
 CHECK_EVERY = 25  # steps between looks at the loss: each look waits for the device
 # a cluster sends one of the latter before its time limit, SIGURG to be ignored by the shells and launchers in between
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGURG)
@@ -92,11 +92,11 @@ def fit(
     settings: learning_rate, weight_decay, clip (gradient norm; None: any), precision, evaluate_every, and
     checkpoint_every to keep the checkpoints ``state/checkpoints/step-<step>`` as well. optimiser, momentum, schedule
     and warmup (in steps) are those of ``optimisers``; left out, AdamW and a learning rate that falls linearly to 0.
-    State (weights, optimiser, RNGs, step, best score, probes) is saved in ``state`` with every new best checkpoint,
-    else once a minute; if it is there, training goes on from it and
-    ends, on a CPU, in the same weights to the bit. Raises Diverged with the step and the cause, but where the last
-    checkpoint counts, ends there and says `diverged` in the result; raises Interrupted once ``stop`` was requested and
-    the state is saved.
+    State (weights, optimiser, random numbers, step, best score, probes) is saved in ``state`` when it is due (see
+    ``progress``), after any step; if it is there, training goes on from it and ends, on a CPU, in the same weights to
+    the bit. Raises Diverged with the step and the cause, but where the last checkpoint counts, ends there and says
+    `diverged` in the result; raises Interrupted once ``stop`` was requested and the state is saved, which takes a step,
+    perhaps with its evaluation, and a save. `earlier_seconds` in the result is what earlier starts took.
 
     Where torchrun or accelerate started several processes, each computes a part of every batch; the objective
     gathers the views, and the mean of its gradients over the processes is the gradient of the whole batch. Only the
@@ -135,8 +135,12 @@ def fit(
     optimizer = accelerator.prepare(optimizer)
     state.mkdir(parents=True, exist_ok=True)
     progress = Progress(state, workload, optimizer, schedule, accelerator)
-    progress.load(device_)
-    group.vary_dropout(progress.step)
+    generators: list[dict] = []
+    for turn in (True, False):  # the first process sets aside what cannot be used, then the others read
+        if group.first == turn:
+            generators = progress.load(device_)
+        group.wait()
+    group.go_on(generators, progress.step)
     evaluated = set(evaluation_steps(total, settings["evaluate_every"]))
     probed = probe_steps(total, settings["evaluate_every"])
     if workload.keeps_last:
@@ -145,10 +149,9 @@ def fit(
     diverged: Diverged | None = None
     if progress.step == 0 and 0 in probed and group.first:
         workload.probe(progress.probes, 0, workload.embed(device_), device_)
-    # health: (loss, largest |embedding|, gradient norm) of the steps since the last look
-    health: list[Tensor] = []
-    started = last_save = time.monotonic()
-    first = progress.step
+    # (loss, largest |embedding|, gradient norm) of the steps since the last look
+    health = progress.health
+    started, first = time.monotonic(), progress.step
     hide = None if group.first else True
     bar = tqdm(total=total, initial=progress.step, desc=title, unit="step", disable=hide, leave=False)
     with bar:
@@ -172,10 +175,12 @@ def fit(
             bar.update()
             evaluate = progress.step in evaluated
             keep = keep_every and progress.step % keep_every == 0
-            look = len(health) == CHECK_EVERY or evaluate or progress.step == total
-            # several processes must stop at the same step, and ask each other just now and then
-            stopping = stop.requested if group.count == 1 else look and group.any(stop.requested)
-            if look or stopping:
+            look = progress.step % CHECK_EVERY == 0 or evaluate or progress.step == total
+            # several processes must stop and save at the same step, and ask each other just now and then
+            asking = group.count == 1 or look
+            stopping = asking and group.any(stop.requested)
+            saving = stopping or (asking and group.any(group.first and progress.due()))
+            if look:
                 try:
                     losses, norms = examine(health, progress.step, precision, settings["learning_rate"])
                 except Diverged as failure:
@@ -198,7 +203,7 @@ def fit(
                 if progress.step in probed:
                     workload.probe(progress.probes, progress.step, vectors, device_)
                 may_be_best = not workload.keeps_last or progress.step == total
-                best = progress.note(scores, schedule.get_last_lr()[0], may_be_best)
+                progress.note(scores, schedule.get_last_lr()[0], may_be_best)
                 score, loss = next(iter(scores.values())), progress.history[-1]["loss"]
                 bar.set_postfix(score=f"{score:.4f}", loss=f"{loss:.4f}")
                 if bar.disable:  # no terminal: a line in the log instead of a moving bar
@@ -206,12 +211,11 @@ def fit(
                     left = (total - progress.step) / speed / 60
                     line = f"    step {progress.step}/{total}: loss {loss:.4f}, score {score:.4f}"
                     print(f"{line}, {speed:.1f} steps/s, {left:.0f} min left", file=sys.stderr, flush=True)
-                if best or time.monotonic() - last_save > SAVE_SECONDS:
-                    progress.save()
-                    last_save = time.monotonic()
-            if stopping and progress.step < total:
+            if saving and progress.step < total:
+                generators = group.generators()
                 if group.first:
-                    progress.save()
+                    progress.save(generators)
+            if stopping and progress.step < total:
                 group.wait()  # a launcher ends all processes as soon as one leaves
                 raise Interrupted(f"stopped at step {progress.step} of {total}; the state is saved in {state}")
             if evaluate:
@@ -230,11 +234,15 @@ def fit(
         "history": progress.history,
         "device": torch.cuda.get_device_name() if device_.type == "cuda" else device_.type,
         "processes": group.count,
+        "earlier_seconds": progress.earlier_seconds,
     }
 
 
 def examine(health: list[Tensor], step: int, precision: str, learning_rate: float) -> tuple[list[float], list[float]]:
-    """Losses and gradient norms of the last steps; raises Diverged at the first step that is not finite."""
+    """Losses and gradient norms of the last steps; raises Diverged at the first step that is not finite.
+
+    Looks fall on the same steps whether a training was interrupted or not, so that one that diverges ends alike.
+    """
     table = torch.stack(health).cpu()
     # fp16's scaler skips single steps of infinite gradient; a whole window of them is no longer training
     lost = len(table) == CHECK_EVERY and not torch.isfinite(table[:, 2]).any()

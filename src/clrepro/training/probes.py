@@ -6,7 +6,6 @@ the same weights to the bit with them and without.
 
 import json
 import math
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from clrepro.evaluation import statistics
+from clrepro.paths import write_text
 
 PROBE_STEPS = 40  # at most so many besides step 0
 HELD_OUT_SENTENCES = 1024  # of the held-out share, the part that is embedded at every probe
@@ -87,13 +87,9 @@ class Probes:
 
     def write(self, file: Path) -> None:
         """probes.json, one row or histogram a line."""
-        temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
         rows, histograms = (",\n".join(map(json.dumps, part)) for part in (self.rows, self.histograms))
         settings = json.dumps(self.settings)
-        temporary.write_text(
-            f'{{"rows": [\n{rows}\n],\n"histograms": [\n{histograms}\n],\n"settings": {settings}}}\n', "utf-8"
-        )
-        os.replace(temporary, file)
+        write_text(file, f'{{"rows": [\n{rows}\n],\n"histograms": [\n{histograms}\n],\n"settings": {settings}}}\n')
 
     def add(self, step: int, group: str, values: dict[str, float]) -> None:
         for name, value in values.items():

@@ -1,0 +1,202 @@
+"""Runs stages in forked children and ends them at chosen moments: 20 kills do not cost 20 imports of torch.
+
+A request is a line of JSON on standard input, an answer one on standard output. Started by ``harness.Server``. The
+parent never computes, so that its children may use threads and autograd as if they were fresh.
+
+A moment is [kind, number]: the number-th call of a function ("calls"), the number-th operation on files ("files"), or
+so many seconds ("seconds"). There the child is sent a signal, or its memory is limited to what it has.
+"""
+
+import contextlib
+import functools
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import torch
+
+import clrepro.evaluation.embed
+import clrepro.evaluation.image_features
+import clrepro.evaluation.image_probes
+import clrepro.evaluation.sts
+import clrepro.evaluation.transfer
+import clrepro.ledger.claims
+import clrepro.training.image
+import clrepro.training.sentence
+from clrepro import config as configuration
+from clrepro import stages
+from clrepro.catalogue import Catalogue
+from clrepro.errors import Interrupted, UserError
+from clrepro.evaluation.transfer import evaluate_transfer
+from clrepro.ledger import Records
+from clrepro.report import html, tables
+from clrepro.training import progress
+
+ON_FILES = {"replace", "rename", "unlink", "remove", "fsync", "mkdir", "rmdir", "open", "link", "write", "truncate"}
+SAVE_EVERY = 3  # steps, here
+
+
+def chosen(catalogue: Catalogue, modality: str) -> list:
+    """Two runs, as they would share a job."""
+    return [run for run in catalogue.runs if run.modality == modality and run.objective][:2]
+
+
+def collect(catalogue: Catalogue) -> None:
+    records = Records()
+    for table in catalogue.tables:
+        tables.write(catalogue, table, records)
+    html.write(catalogue)
+
+
+STAGES = {
+    "train_sentence": lambda catalogue: stages.train(catalogue, chosen(catalogue, "sentence")),
+    "train_image": lambda catalogue: stages.train(catalogue, chosen(catalogue, "image")),
+    "embed_sentence": lambda catalogue: stages.embed(catalogue, chosen(catalogue, "sentence")),
+    "embed_image": lambda catalogue: stages.embed(catalogue, chosen(catalogue, "image")),
+    "sts": lambda catalogue: stages.sts(catalogue, chosen(catalogue, "sentence")),
+    "transfer": lambda catalogue: stages.transfer(catalogue, chosen(catalogue, "sentence")[:1]),
+    "probe_images": lambda catalogue: stages.probe_images(catalogue, chosen(catalogue, "image")),
+    "collect": collect,
+}
+
+
+def prepare(catalogue: Catalogue) -> None:
+    for source in catalogue.sources():
+        stages.fetch(catalogue, source)
+    for build in {run.backbone.folder: run.backbone for run in catalogue.runs}.values():
+        stages.prepare(catalogue, build)
+
+
+def fault(about: dict, pipe: int, steps: dict) -> None:
+    """What happens at the moment."""
+    os.write(pipe, json.dumps(told(steps)).encode())
+    if about["fault"] == "memory":
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used, resource.RLIM_INFINITY))
+        torch.empty(1 << 28)  # more than what is free of it, as a step of a larger model would need
+    else:
+        os.kill(os.getpid(), getattr(signal, about["fault"]))
+
+
+def arm(about: dict, pipe: int, counts: dict[str, int], steps: dict) -> None:
+    """Count calls and operations on files, and strike at the moment."""
+    kind, number = about["moment"] or (None, 0)
+    if kind == "seconds":
+        timer = threading.Timer(number, fault, (about, pipe, steps))
+        timer.daemon = True
+        timer.start()
+        return
+
+    def profile(frame, event: str, called) -> None:
+        counts["calls"] += 1
+        if event.startswith("c_") and called.__name__ in ON_FILES:
+            counts["files"] += 1
+            if kind == "files" and counts["files"] == number:
+                fault(about, pipe, steps)
+        if kind == "calls" and counts["calls"] == number:
+            fault(about, pipe, steps)
+
+    sys.setprofile(profile)
+
+
+def follow_steps(steps: dict, about: dict, pipe: int) -> None:
+    """Know at which step a training stands and from which it went on; save every third step."""
+    begin, restore = progress.Progress.__init__, progress.Progress.restore
+
+    def followed(self, *arguments) -> None:
+        begin(self, *arguments)
+        steps["now"] = self
+
+    def restored(self, *arguments) -> None:
+        restore(self, *arguments)
+        steps["from"] = self.step
+
+    progress.Progress.__init__, progress.Progress.restore = followed, restored
+
+    def due(self) -> bool:
+        if about["moment"] == ["step", self.step]:
+            about["moment"] = None
+            fault(about, pipe, steps)
+        return self.step % SAVE_EVERY == 0
+
+    progress.Progress.due = due
+
+
+def told(steps: dict) -> dict[str, int]:
+    return {"step": steps["now"].step if "now" in steps else 0, "from": steps.get("from", 0)}
+
+
+def work(about: dict, pipe: int) -> int:
+    """One stage in this process; its exit code as the workflow's job would give it."""
+    os.chdir(about["folder"])
+    log = os.open("stage.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(log, 1), os.dup2(log, 2)
+    torch.set_num_threads(1)
+    counts, steps = {"calls": 0, "files": 0}, {}
+    follow_steps(steps, about, pipe)
+    if about.get("file_limit"):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (about["file_limit"], resource.RLIM_INFINITY))
+    # two tasks of seven: the others are the same loop again
+    few = functools.partial(evaluate_transfer, tasks=("CR", "MRPC"))
+    clrepro.evaluation.transfer.evaluate_transfer = few
+    catalogue = Catalogue(configuration.load("demo", [Path("small.yaml")]))
+    begun = time.monotonic()
+    try:
+        if about["stage"] == "prepare":
+            prepare(catalogue)
+        else:
+            arm(about, pipe, counts, steps)
+            STAGES[about["stage"]](catalogue)
+    except UserError as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
+    except Interrupted as failure:
+        print(failure, file=sys.stderr)
+        return Interrupted.EXIT_CODE
+    finally:
+        sys.setprofile(None)
+    seconds = time.monotonic() - begun
+    modules = [] if about["moment"] else [name for name in sys.modules if "." in name and name != __name__]
+    with os.fdopen(pipe, "w") as out:
+        json.dump({**told(steps), **counts, "seconds": seconds, "modules": modules}, out)
+    return 0
+
+
+def serve() -> None:
+    for line in sys.stdin:
+        about = json.loads(line)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            code = 70
+            try:
+                code = work(about, writing)
+            except BaseException:
+                import traceback
+
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(code)
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            heard = pipe.read()
+        _, status = os.waitpid(child, 0)
+        log = Path(about["folder"], "stage.log").read_text("utf-8", errors="replace")
+        answer = {"code": os.waitstatus_to_exitcode(status), "told": json.loads(heard) if heard else {}, "log": log}
+        for name in answer["told"].pop("modules", ()):  # what the next child would import again
+            if name not in sys.modules:
+                with contextlib.suppress(Exception):
+                    importlib.import_module(name)
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    serve()
