@@ -13,6 +13,7 @@ if "scale" not in config:
 
 
 include: "rules/common.smk"
+include: "rules/start.smk"
 include: "rules/data.smk"
 include: "rules/train.smk"
 include: "rules/embed.smk"
@@ -21,15 +22,6 @@ include: "rules/detect.smk"
 include: "rules/simulate.smk"
 include: "rules/collect.smk"
 include: "rules/report.smk"
-
-
-# what a killed run left behind: its lock, at once; its jobs, before the first of ours starts
-if workflow.is_main_process and not workflow.output_settings.dryrun:
-    RUN = launch.begin()
-
-
-onstart:
-    launch.end_orphans(RUN)
 
 
 rule all:

@@ -10,7 +10,9 @@ NTXentLoss, and the loop of its examples; ours is the code that clrepro trains w
 that whatever else the machine does meets both; the first two steps are not counted. With --workers, a turn starts its
 loader anew and ends it, so that no worker runs ahead while the other side is timed: let --steps be several times the
 batches that the workers hold ready (two each). Printed: images per second (each with two views), the median of the
-turns, and the ratio of these medians to lightly's with the smallest and largest ratio of neighbouring turns.
+turns, and the ratio of these medians to lightly's at the same precision, with the smallest and largest ratio of
+neighbouring turns; where both precisions are timed, also the ratio to lightly's float32, in which its examples train on
+a CPU, while config/bench.yaml trains in bfloat16.
 
 float32 keeps torch's defaults on both sides (on a GPU cuDNN's convolutions use TF32); bfloat16 is autocast on both.
 "nchw" is ours in torch's default memory format. Needs lightly 1.6.0 and lightning-utilities, installed with --no-deps.
@@ -125,7 +127,7 @@ def synchronise(device: torch.device) -> None:
 
 
 def compare(rows: dict[str, Callable[[], Iterator[None]]], args: argparse.Namespace) -> None:
-    """Let the contestants take turns; print images per second and the ratio to the first."""
+    """Let the contestants take turns; print images per second, the ratio to lightly's above and to the first."""
     seconds: dict[str, list[float]] = {name: [] for name in rows}
     running: dict[str, Iterator[None]] = {}
     for _ in range(args.rounds):
@@ -140,14 +142,14 @@ def compare(rows: dict[str, Callable[[], Iterator[None]]], args: argparse.Namesp
             seconds[name].append((time.perf_counter() - start) / args.steps)
             if args.workers:
                 running.pop(name).close()
-    baseline = next(iter(seconds.values()))
+    first = baseline = next(iter(seconds.values()))
     for name, found in seconds.items():
-        ratio = statistics.median(baseline) / statistics.median(found)
+        baseline = found if name.startswith("lightly") else baseline
         ratios = [theirs / ours for theirs, ours in zip(baseline, found, strict=True)]
-        rate = args.batch / statistics.median(found)
-        print(
-            f"{name:<22}{rate:>10.1f} images/s {ratio:>7.2f} x   ({min(ratios):.2f} to {max(ratios):.2f})", flush=True
-        )
+        equal, overall = (statistics.median(part) / statistics.median(found) for part in (baseline, first))
+        line = f"{name:<22}{args.batch / statistics.median(found):>10.1f} images/s {equal:>7.2f} x"
+        line += f"   ({min(ratios):.2f} to {max(ratios):.2f})"
+        print(line + (f"   {overall:.2f} x {next(iter(rows))}" if baseline is not first else ""), flush=True)
 
 
 def views(images: np.ndarray, args: argparse.Namespace, device: torch.device) -> None:
@@ -196,14 +198,13 @@ def main() -> None:
     if args.views:
         views(images, args, device)
         return
+    rows = {}
     for precision in args.precision:
         half = precision == "bf16"
-        rows = {
-            f"lightly, {precision}": partial(theirs, images, device, args, half),
-            f"ours, {precision}": partial(ours, images, device, args, half, torch.channels_last),
-            f"ours, {precision}, nchw": partial(ours, images, device, args, half, torch.contiguous_format),
-        }
-        compare(rows, args)
+        rows[f"lightly, {precision}"] = partial(theirs, images, device, args, half)
+        for name, layout in (("", torch.channels_last), (", nchw", torch.contiguous_format)):
+            rows[f"ours, {precision}{name}"] = partial(ours, images, device, args, half, layout)
+    compare(rows, args)
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ def test_the_table_of_detection_is_filled_through_the_rules(tmp_path):
     assert set(table["seeds"]) == {1}
     published = table.set_index(["row", "column"])["published"]
     assert published["MACL", "AP_75"] == published["MACL", "AP_75 [11 points]"] == 53.7
-    index = read_json(next(tmp_path.glob("data/prepared/detection-*/record.json")))
+    index = read_json(next(tmp_path.glob("data/prepared/demo/detection-*/record.json")))
     assert (index["splits"]["train"]["images"], index["splits"]["test"]["boxes"]) == (5, 2)
     files = sorted(tmp_path.glob("results/demo/runs/image/ImageNet_ResNet-50/*/*/seed1/detection.json"))
     assert len(files) == 2
@@ -112,7 +112,7 @@ def test_the_table_of_detection_is_filled_through_the_rules(tmp_path):
     assert (found["protocol"]["iterations"], found["protocol"]["momentum"]) == (2, 0.9)
     assert found["protocol"]["train"] == ["first@1", "second@1"]
     assert [point[0] for point in found["history"]] == [1, 2]
-    assert not list(tmp_path.glob("state/demo/detection-*/progress.pt"))
+    assert not list(tmp_path.glob("state/demo/detection-*/saved-*"))
     # what is finished is linked again, not made again: its seconds are those of the first time
     before = files[0].read_bytes()
     files[0].unlink()

@@ -304,12 +304,13 @@ def test_affinity_is_ordered_by_class_and_samples_do_not_repeat():
 
 def test_the_plane_keeps_neighbours_and_repeats_itself():
     rows, labels = noisy(120, classes=3, width=30, noise=0.3)
-    first = plane.places(rows, seed=1, perplexity=10)
-    assert np.array_equal(first, plane.places(rows, seed=1, perplexity=10))
+    first = plane.places(rows, seed=1, neighbours=10)
+    assert np.array_equal(first, plane.places(rows, seed=1, neighbours=10))
     near = KNeighborsClassifier(3).fit(first, labels)
     assert near.score(first, labels) == 1
     with pytest.raises(UserError, match="10 embeddings are too few"):
-        plane.places(rows[:10], perplexity=10)
+        plane.places(rows[:10], neighbours=10)
+    assert np.isfinite(plane.places(np.ones((20, 4)))).all()  # a collapsed encoder is a picture, too
 
 
 def test_pictures_keep_what_is_shown_of_the_drawn_test_images():

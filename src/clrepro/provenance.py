@@ -28,11 +28,11 @@ def _git(*arguments: str) -> str:
 
 
 def hardware(device: str) -> dict[str, str | int]:
-    """Processor, cores and memory, and the GPU if the device (cpu, cuda, mps) is one."""
+    """Processor, cores and memory, and the GPU if the device (cpu, mps, cuda or a GPU's own name) is one of CUDA's."""
     found: dict[str, str | int] = {"cpu": _processor(), "cores": os.cpu_count() or 1}
     with suppress(ValueError, OSError):  # not every system tells
         found["memory_gb"] = round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9)
-    if device.startswith("cuda"):
+    if device not in ("cpu", "mps"):
         import torch
 
         found["gpu"] = torch.cuda.get_device_name()

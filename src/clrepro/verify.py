@@ -80,8 +80,10 @@ def of_source(record: Path, content: dict) -> Iterator[Stated]:
         yield Stated(path / "model.safetensors", content["sha256"], record)
     elif content["sha256"] and record.parent.parent.name == "generated":
         yield Stated(path, content["sha256"], record)
-    for raw in sorted((record.parent / "raw").glob("*")):  # a downloaded archive, beside what it was unpacked to
-        yield Stated(raw, content["sha256"], record)
+    # a downloaded archive, beside what it was unpacked to; what is left of an interrupted download is nobody's
+    for raw in sorted((record.parent / "raw").glob("*")):
+        if ".part" not in raw.suffixes:
+            yield Stated(raw, content["sha256"], record)
 
 
 def of_tokens(record: Path, content: dict) -> Iterator[Stated]:

@@ -53,7 +53,8 @@ DECLARED = {
     "probe_images": ("runs/image/**/linear.json", "runs/image/**/knn.json"),
     "collect": ("tables/*/*", "*.csv", "report.html"),
 }
-TIMES = ("seconds", "energy_wh")  # of a record: the only part that may differ
+# of a record: times, and the state of a checkout in which somebody may work meanwhile
+NOT_COMPARED = ("seconds", "energy_wh", "commit")
 
 
 class Server:
@@ -124,7 +125,7 @@ def outcome(folder: Path, stage: str) -> dict[str, object]:
             with np.load(file) as stored:
                 found[name] = {key: (stored[key].shape, stored[key].tobytes()) for key in stored}
         elif file.name == "record.json":
-            found[name] = {key: value for key, value in read_json(file).items() if key not in TIMES}
+            found[name] = {key: value for key, value in read_json(file).items() if key not in NOT_COMPARED}
         elif file.name == "report.html":
             found[name] = len(file.read_bytes()) > 0
         else:

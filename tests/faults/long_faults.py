@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from clrepro.paths import read_json
-from tests.faults.harness import SMALL, STAGES, TIMES, torment, undisturbed
+from tests.faults.harness import NOT_COMPARED, SMALL, STAGES, torment, undisturbed
 from tests.test_workflow import Checkout
 
 KILLS, SEED = 20, 20261121
@@ -41,7 +41,7 @@ def ledger(folder) -> dict:
     root = folder.folder / "results/demo"
     files = ["ledger.csv", "claims.csv", "tables/li2024/table_3_v1.csv"]
     records = {
-        str(file.relative_to(root)): {key: value for key, value in read_json(file).items() if key not in TIMES}
+        str(file.relative_to(root)): {key: value for key, value in read_json(file).items() if key not in NOT_COMPARED}
         for file in root.glob("runs/**/record.json")
     }
     assert records

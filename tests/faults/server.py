@@ -105,7 +105,7 @@ def arm(about: dict, pipe: int, counts: dict[str, int], steps: dict) -> None:
     sys.setprofile(profile)
 
 
-def follow_steps(steps: dict) -> None:
+def follow_steps(steps: dict, about: dict, pipe: int) -> None:
     """Know at which step a training stands and from which it went on; save every third step."""
     begin, restore = progress.Progress.__init__, progress.Progress.restore
 
@@ -118,7 +118,14 @@ def follow_steps(steps: dict) -> None:
         steps["from"] = self.step
 
     progress.Progress.__init__, progress.Progress.restore = followed, restored
-    progress.Progress.due = lambda self: self.step % SAVE_EVERY == 0
+
+    def due(self) -> bool:
+        if about["moment"] == ["step", self.step]:
+            about["moment"] = None
+            fault(about, pipe, steps)
+        return self.step % SAVE_EVERY == 0
+
+    progress.Progress.due = due
 
 
 def told(steps: dict) -> dict[str, int]:
@@ -132,7 +139,7 @@ def work(about: dict, pipe: int) -> int:
     os.dup2(log, 1), os.dup2(log, 2)
     torch.set_num_threads(1)
     counts, steps = {"calls": 0, "files": 0}, {}
-    follow_steps(steps)
+    follow_steps(steps, about, pipe)
     if about.get("file_limit"):
         resource.setrlimit(resource.RLIMIT_FSIZE, (about["file_limit"], resource.RLIM_INFINITY))
     # two tasks of seven: the others are the same loop again

@@ -32,7 +32,7 @@ def test_a_stage_killed_at_random_moments_ends_in_the_same_files(server, whole, 
 )
 def test_too_little_memory_or_a_stop_loses_nothing(server, whole, tmp_path, fault, code, said):
     here = whole.copy("train_image", tmp_path / "here")
-    answer = server.run(here, "train_image", ["calls", whole.counts["train_image"]["calls"] // 3], fault)
+    answer = server.run(here, "train_image", ["step", 8], fault)
     assert answer["code"] in code, answer["log"]
     assert said in answer["log"]
     assert list(here.glob("state/demo/*/saved-*"))

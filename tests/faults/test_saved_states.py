@@ -19,7 +19,7 @@ from clrepro import launch, locks, objectives
 from clrepro.errors import Interrupted, UserError
 from clrepro.paths import read_json, replacing, write_json
 from clrepro.stages.training import alone
-from clrepro.training import loop, progress
+from clrepro.training import loop, progress, saved
 from clrepro.training.sentence import SentenceWorkload
 from tests.test_training import run_training, train, weights
 
@@ -32,7 +32,7 @@ def parts(tiny, demo_tasks, tmp_path, monkeypatch):
     state = tmp_path / "parts"
     with pytest.raises(Interrupted, match="stopped at step 14 of 19"):
         train(tiny, demo_tasks, state, stops_at(14, signal.SIGUSR1))
-    assert [saved.name for saved in progress.saved_states(state)] == ["saved-11", "saved-14"]
+    assert [path.name for path in saved.saved_states(state)] == ["saved-11", "saved-14"]
 
     def end():
         seen = []
@@ -102,7 +102,7 @@ def test_a_spoilt_state_is_refused_by_name_and_the_one_before_it_used(parts, cap
     (line,) = [line for line in said.splitlines() if "not used" in line]
     assert re.search(f"saved-14 {reason}", line)
     assert (state / "refused-saved-14").is_dir()
-    progress.finish(state, best)
+    saved.finish(state, best)
     assert {path.name for path in state.iterdir()} == {f"best-{best}", "probes.json"}
 
 
@@ -253,7 +253,7 @@ def test_two_processes_resume_to_the_bit_with_dropout_in_both(tiny, demo_tasks, 
             free.bind(("localhost", 0))
             monkeypatch.setenv("MASTER_PORT", str(free.getsockname()[1]))
         torch.multiprocessing.spawn(train_part, (paths, tmp_path / state, settings, stop_at), nprocs=2)
-        assert bool(stop_at) == (tmp_path / state / "saved-8").is_dir()
+        assert (state == "parts") == (tmp_path / state / "saved-8").is_dir()
     bests = [sorted((tmp_path / state).glob("best-*"))[-1] for state in ("whole", "parts")]
     assert bests[0].name == bests[1].name
     one, two = (load_file(best / "model.safetensors") for best in bests)

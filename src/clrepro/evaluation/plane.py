@@ -1,35 +1,30 @@
-"""Embeddings in two dimensions (huang2023, figure 4).
+"""Embeddings in two dimensions by UMAP (McInnes et al. 2018), as in huang2023, figure 4."""
 
-The paper shows UMAP. Its program is no dependency of this project, and a picture that changes its method with what
-happens to be installed is none that one can reproduce: here it is always t-SNE (van der Maaten and Hinton 2008) by
-scikit-learn, from PCA, and the picture says so. Both show who is whose neighbour; distances between far clusters mean
-nothing in either.
-"""
+import warnings
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from clrepro.errors import UserError
 
-COMPONENTS = 50  # of PCA, which t-SNE starts from: as its authors recommend
-PERPLEXITY = 30.0
+NEIGHBOURS, MIN_DISTANCE = 15, 0.1  # UMAP's own defaults; the paper names none
 
 
-def places(embeddings: np.ndarray, seed: int = 0, perplexity: float = PERPLEXITY) -> np.ndarray:
-    """(n, 2) float32 of (n, D); the same for the same seed on one machine.
+def places(embeddings: np.ndarray, seed: int = 0, neighbours: int = NEIGHBOURS) -> np.ndarray:
+    """(n, 2) float32 of (n, D): unit rows, Euclidean distances, so that cosines order the neighbours.
 
-    One thread: sums in another order would move every point.
+    The same for the same seed on one machine: a single thread, since sums in another order would move every point.
     """
-    from sklearn.decomposition import PCA
-    from sklearn.manifold import TSNE
+    from umap import UMAP  # compiles for some seconds
 
     rows = np.asarray(embeddings, np.float64)
-    if len(rows) <= perplexity:
-        raise UserError(f"{len(rows)} embeddings are too few for t-SNE at perplexity {perplexity:g}; give more of them")
+    if len(rows) <= neighbours:
+        raise UserError(f"{len(rows)} embeddings are too few for UMAP with {neighbours} neighbours; give more of them")
     if not np.isfinite(rows).all():
         raise UserError("embeddings are not finite: the training diverged; lower its learning rate")
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-    with threadpool_limits(1):
-        reduced = PCA(min(COMPONENTS, *rows.shape), svd_solver="covariance_eigh").fit_transform(rows)
-        tsne = TSNE(perplexity=perplexity, init="pca", random_state=seed, n_jobs=1)
-        return tsne.fit_transform(reduced.astype(np.float32))
+    start = "spectral" if np.ptp(rows, axis=0).max() > 1e-6 else "random"  # a collapsed encoder has no spectrum
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of graphs in several parts, which it lays out one by one
+        fitted = UMAP(n_neighbors=neighbours, min_dist=MIN_DISTANCE, init=start, random_state=seed, n_jobs=1)
+        return fitted.fit_transform(rows).astype(np.float32)

@@ -20,6 +20,7 @@ def detect(catalogue: Catalogue, runs: list[Run]) -> None:
     """Fine-tune and test what is not yet finished, and write rows [task, split, metric, value] beside each record."""
     import torch
 
+    from clrepro.training import saved
     from clrepro.training.loop import StopFlag
 
     torch.set_num_threads(catalogue.config.jobs.threads)
@@ -29,7 +30,7 @@ def detect(catalogue: Catalogue, runs: list[Run]) -> None:
             state = state_of(catalogue, run)
             if not (state / FILE).exists():
                 write_json(state / FILE, {**inputs(catalogue, run), **detected(catalogue, run, state, stop)})
-                (state / "progress.pt").unlink(missing_ok=True)
+                saved.finish(state)
             link_file(state / FILE, run.folder / FILE)
             if stop.requested and number < len(runs):
                 raise Interrupted(f"stopped after run {number} of {len(runs)}; what is finished is kept")

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from clrepro.catalogue import Catalogue
@@ -33,8 +34,9 @@ def adopt(catalogue: Catalogue) -> int:
     found = 0
     for run in catalogue.runs:
         if run.objective and run.record.exists():
-            record = read_json(run.record)
-            found += adopt_one(run.state(record["code"], record["inputs"]), run.folder, record)
+            with suppress(ValueError, KeyError, TypeError):  # a broken record is no finished run; the report names it
+                record = read_json(run.record)
+                found += adopt_one(run.state(record["code"], record["inputs"]), run.folder, record)
     return found
 
 

@@ -28,7 +28,7 @@ def train(catalogue: Catalogue, runs: list[Run]) -> None:
     import torch
 
     from clrepro.training.loop import StopFlag
-    from clrepro.training.progress import finish
+    from clrepro.training.saved import finish
 
     torch.set_num_threads(catalogue.config.jobs.threads)
     first = is_first_process()

@@ -6,7 +6,6 @@ benchmark, which huang2023 (table 2) names by its detector and schedule alone.
 """
 
 import math
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from clrepro.errors import Interrupted, UserError
+from clrepro.training import saved
 
 FALLS = (18 / 24, 22 / 24)  # shares of the training after which the learning rate falls to a tenth
 SAVE_SECONDS = 300
@@ -72,23 +72,32 @@ def fine_tune(
         model.parameters(), settings["learning_rate"], settings["momentum"], weight_decay=settings["weight_decay"]
     )
     state.mkdir(parents=True, exist_ok=True)
-    file = state / "progress.pt"
-    losses, finished = load(file, model, optimiser)
-    if finished:
-        return losses
+    losses: list[float] = []
+    if found := saved.latest(state):
+        content, step = found
+        model.load_state_dict(content["model"])
+        losses = content["losses"]
+        if step == total:
+            return losses
+        optimiser.load_state_dict(content["optimiser"])
+
+    def save(step: int) -> None:
+        content = {"model": model.state_dict(), "optimiser": optimiser.state_dict(), "losses": losses}
+        saved.write(state, step, content)
+
     first, started = len(losses), time.monotonic()
-    saved = started
+    last_save = started
     order = draws(len(dataset), total * size, seed)[first * size :]
     loader = DataLoader(dataset, size, sampler=order, collate_fn=list, num_workers=workers)
     model.train()
     with tqdm(total=total, initial=first, desc="fine-tune", unit="step", disable=None, leave=False) as bar:
         for iteration, items in enumerate(loader, first):
             stopping = stop.requested
-            due = stopping or time.monotonic() - saved > SAVE_SECONDS
+            due = stopping or time.monotonic() - last_save > SAVE_SECONDS
             # while batch norm's statistics are computed anew, the state stays that of the last iteration
             if iteration == iterations or (due and iteration < iterations):
-                save(file, model, optimiser, losses)
-                saved = time.monotonic()
+                save(iteration)
+                last_save = time.monotonic()
             if stopping:
                 raise Interrupted(f"stopped at iteration {len(losses)} of {iterations}; the state is saved in {state}")
             if iteration == iterations:
@@ -120,7 +129,7 @@ def fine_tune(
                 left = (iterations - len(losses)) / speed / 60
                 line = f"    iteration {len(losses)}/{iterations}: loss {losses[-1]:.3f}, {speed:.2f}/s"
                 print(f"{line}, {left:.0f} min left", file=sys.stderr, flush=True)
-    save(file, model, optimiser, losses, finished=True)
+    save(total)
     return losses
 
 
@@ -130,23 +139,3 @@ def averaging(model: nn.Module) -> None:
         if isinstance(module, nn.BatchNorm2d):
             module.reset_running_stats()
             module.momentum = None
-
-
-def save(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer, losses: list[float], finished=False) -> None:
-    content = {"model": model.state_dict(), "optimiser": optimiser.state_dict(), "losses": losses, "finished": finished}
-    temporary = file.with_suffix(".tmp")
-    torch.save(content, temporary)
-    os.replace(temporary, file)
-
-
-def load(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[list[float], bool]:
-    """Losses so far and whether that was all; nothing where no state was saved."""
-    if not file.exists():
-        return [], False
-    try:
-        content = torch.load(file, map_location=next(model.parameters()).device, weights_only=True)
-        model.load_state_dict(content["model"])
-        optimiser.load_state_dict(content["optimiser"])
-    except Exception as failure:
-        raise UserError(f"{file} cannot be read ({failure}); delete it to fine-tune anew") from None
-    return content["losses"], content["finished"]

@@ -135,7 +135,12 @@ def fit(
     optimizer = accelerator.prepare(optimizer)
     state.mkdir(parents=True, exist_ok=True)
     progress = Progress(state, workload, optimizer, schedule, accelerator)
-    group.go_on(progress.load(device_), progress.step)
+    generators: list[dict] = []
+    for turn in (True, False):  # the first process sets aside what cannot be used, then the others read
+        if group.first == turn:
+            generators = progress.load(device_)
+        group.wait()
+    group.go_on(generators, progress.step)
     evaluated = set(evaluation_steps(total, settings["evaluate_every"]))
     probed = probe_steps(total, settings["evaluate_every"])
     if workload.keeps_last:

@@ -6,7 +6,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from clrepro.evaluation.plane import COMPONENTS, PERPLEXITY
+from clrepro.evaluation.plane import MIN_DISTANCE, NEIGHBOURS
 from clrepro.report import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
@@ -47,16 +47,16 @@ def planes(frame: pd.DataFrame, notes: Notes) -> Figure | None:
             axis.set_xticks([])
             axis.set_yticks([])
             axis.set_aspect("equal", adjustable="datalim")
-        row[0].set_ylabel(f"seed {seed}: t-SNE 2")
+        row[0].set_ylabel(f"seed {seed}: UMAP 2")
     for axis in panels[-1]:
-        axis.set_xlabel("t-SNE 1")
+        axis.set_xlabel("UMAP 1")
     counts = lines.statistic(shown, "class").groupby(["backbone", "series", "seed"])["value"].agg(["size", "nunique"])
     more = frame["seed"].nunique() - len(seeds)
     notes.below(
         figure,
-        f"t-SNE in place of the paper's UMAP: unit rows, {COMPONENTS} principal components at most, perplexity "
-        f"{PERPLEXITY:g}, of {counts['size'].max():,} test images. A colour a class ({counts['nunique'].max()}); axes "
-        "have no unit, and distances between clusters mean little. Linear: accuracy of the linear probe.",
+        f"UMAP of the unit rows of {counts['size'].max():,} test images, {NEIGHBOURS} neighbours, least distance "
+        f"{MIN_DISTANCE:g}. A colour a class ({counts['nunique'].max()}); axes have no unit, and distances between "
+        "clusters mean little. Linear: accuracy of the linear probe.",
         f"Of {more} more seeds the csv has the places." if more else "",
     )
     return figure
