@@ -40,7 +40,7 @@ def test_simclr_moco_and_nnclr_on_imagenet_fill_their_tables_by_the_papers_rules
     targets = [name.replace("/", "_") for name in TINY["tables"]]
     folder.snakemake(*targets, config="tiny.yaml")
 
-    (prepared,) = (tmp_path / "data/prepared").glob("imagenet-1k-*/record.json")  # once, for both backbones
+    (prepared,) = (tmp_path / "data/prepared/demo").glob("imagenet-1k-*/record.json")  # once, for both backbones
     splits = read_json(prepared)["splits"]
     assert {split: part["examples"] for split, part in splits.items()} == {"train": 200, "test": 100}
     assert splits["train"]["classes"] == imagenet100()

@@ -304,8 +304,8 @@ class Run:
 
     @property
     def probes_need_images(self) -> bool:
-        """Whether a probe of it needs the images and the encoder, not only stored features."""
-        parts = self.evaluation.values()
+        """Whether a probe of features needs the images and the encoder as well, not only stored features."""
+        parts = self.feature_probes.values()
         return any(part.get("augmentation", "none") != "none" or not part.get("frozen", True) for part in parts)
 
     @property
