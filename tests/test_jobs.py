@@ -41,7 +41,7 @@ def test_an_unexpected_failure_leaves_its_traceback_in_the_log_and_goes_on_to_py
 
 def fake(folder):
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    return SimpleNamespace(rule="train_x", log=[str(folder / "log")], config=config, resources={})
+    return SimpleNamespace(rule="train_x", log=[str(folder / "log")], config=config, resources={}, output=["out"])
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_training_by_two_processes_saves_when_told_to_stop_and_goes_on(tmp_pat
     arguments = ["--configfile", "two.yaml", "--objective", "dcl", "--no-evaluate"]
     command = [sys.executable, "-m", "clrepro.cli", "train", *arguments]
     job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    while not list(tmp_path.glob("state/demo/*/progress.pt")):
+    while not list(tmp_path.glob("state/demo/*/best-*")):
         assert job.poll() is None, job.stderr.read()
         time.sleep(0.1)
     job.terminate()
