@@ -41,7 +41,7 @@ def test_an_unexpected_failure_leaves_its_traceback_in_the_log_and_goes_on_to_py
 
 def fake(folder):
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    return SimpleNamespace(rule="train_x", log=[str(folder / "log")], config=config, resources={})
+    return SimpleNamespace(rule="train_x", log=[str(folder / "log")], config=config, resources={}, output=["out"])
 
 
 @pytest.mark.parametrize(

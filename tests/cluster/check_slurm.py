@@ -69,7 +69,7 @@ class Trial:
         """Whether a training runs; the one that meets the time limit, whether it has got somewhere as well."""
         run = self.runs[group]
         if group == LIMIT:
-            return any(self.folder.glob(f"state/demo/{run.hash8}-seed{run.seed}-*/progress*"))
+            return any(self.folder.glob(f"state/demo/{run.hash8}-seed{run.seed}-*/best-*"))
         return any(job["state"] == "RUNNING" for job in self.attempts()[self.rules[group]])
 
     def minutes(self, job: str) -> int:
