@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import warnings
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,7 @@ def shared(tmp_path_factory, tiny, demo_tasks):
     for row in (*UNFILLED, "info"):
         copy.edit("papers/li2024/experiments.yaml", f"\n      {row}: {{run: {row}}}\n", "\n")
     copy.edit("papers/li2024/experiments.yaml", "\n      mpt: {run: nie2023.L_mpt}\n", "\n")
-    small = overlaid(SMALL, {"seeds": [1], "jobs": {"runs": 9}, "mirror": str(mirror)})
+    small = overlaid(deepcopy(SMALL), {"seeds": [1], "jobs": {"runs": 9}, "mirror": str(mirror)})
     small["sentence"] |= {"corpus": "wiki1m-for-simcse", "tasks": "senteval-simcse"}
     small["sentence"]["backbones"]["BERT_base"] = {"kind": "pretrained", "source": "bert-base-uncased"}
     (checkout / "small.yaml").write_text(yaml.safe_dump(small))

@@ -287,7 +287,7 @@ def test_points_stand_at_their_places_in_the_colour_of_their_class_and_the_metho
         )
     assert all(np.array_equal(part, colours[0]) for part in colours)  # a class has one colour in all panels
     assert len(np.unique(colours[0], axis=0)) == 10
-    assert "in place of the paper's UMAP" in footnote(figure)
+    assert footnote(figure).startswith("UMAP of the unit rows of 40 test images, 15 neighbours")
 
 
 def test_singular_values_are_shares_of_the_largest_and_affinities_those_of_one_seed(demo):
