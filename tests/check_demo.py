@@ -61,7 +61,7 @@ holes = results[results["verdict"] == "missing"]
 print(f"ledger: {len(results) - len(holes)} of {len(results)} cells filled")
 reasons = (
     "the workflow trains no graph encoders",
-    "fine-tuning for detection is",
+    "this configuration has no `image.detection`",
     "quoted by the paper",
     "this configuration has no `image.backbones.ImageNet",
     "the paper has no such number",
