@@ -127,10 +127,10 @@ def test_the_table_of_detection_is_filled_through_the_rules(tmp_path):
     assert "train_huang2023_images" not in planned
 
 
-def of_paper_scale(**detection):
+def of_paper_scale(architecture="resnet50", stem="imagenet", **detection):
     """A paper scale whose encoder's images can be reached, with other settings of detection."""
     raw = configuration.read(configuration.ROOT / "config/paper.yaml")
-    backbone = {"data": "cifar10", "architecture": "resnet50", "stem": "imagenet"}
+    backbone = {"data": "cifar10", "architecture": architecture, "stem": stem}
     changes = {"backbones": {"ImageNet_ResNet-50": backbone}, "detection": detection}
     return Catalogue(configuration.parse(configuration.merge(raw, {"image": changes})))
 
@@ -162,6 +162,10 @@ def test_scales_without_images_with_boxes_say_so():
     for scale in ("demo", "bench"):
         hole = Catalogue(configuration.load(scale)).cells[PLACE].hole
         assert hole == "this configuration has no `image.detection`: no images with boxes to fine-tune on"
+    for small in ("conv3", "resnet8"):
+        assert (
+            of_paper_scale(small, None).cells[PLACE].hole == "a detector needs resnet18 or resnet50 and colour images"
+        )
     hole = Catalogue(configuration.load("paper")).cells[PLACE].hole
     assert hole == "image set imagenet-1k has no url: put it into <mirror>/imagenet"
 

@@ -89,8 +89,8 @@ def lacks(config: Config, backbone: str, score: str) -> str:
     if config.image.backbones.get(backbone) is None:
         return ""
     encoder = image_build(config, backbone)
-    if encoder.spec["architecture"] == "conv3" or encoder.source.images["channels"] != 3:
-        return "a detector needs a ResNet of colour images"
+    if encoder.spec["stem"] is None or encoder.source.images["channels"] != 3:
+        return "a detector needs resnet18 or resnet50 and colour images"
     return ""
 
 
