@@ -4,3 +4,4 @@ if workflow.is_main_process and not workflow.output_settings.dryrun:
 
 onstart:
     launch.end_orphans(RUN)
+    launch.calm(workflow)

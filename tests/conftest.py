@@ -32,7 +32,7 @@ def tiny(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tiny")
     write_corpus(folder / "text.txt", 600)
     sentences = corpus.read_sentences(folder / "text.txt")
-    spec = dict(layers=1, hidden_size=32, heads=2, dropout=0.1, seed=0, mlm_epochs=0)
+    spec = dict(layers=1, hidden_size=32, heads=2, intermediate_size=None, dropout=0.1, seed=0, mlm_epochs=0)
     tokenizer = backbone.make_tokenizer(sentences, 600)
     corpus.tokenise(sentences, tokenizer, 16, folder)
     backbone.make_scratch(spec, tokenizer, corpus.TokenisedCorpus(folder), folder / "model")

@@ -92,7 +92,8 @@ def test_embeddings_keep_order_and_do_not_depend_on_batches(tiny, monkeypatch):
         alone = torch.cat([encoder.eval()(*padded([ids], 0)) for ids in tokens]).numpy()
     encoder.train()
     for budget, threads in ((1, 1), (100, 2), (4096, 1)):
-        monkeypatch.setattr("clrepro.evaluation.embed.TOKEN_BUDGET", budget)
+        monkeypatch.setattr("clrepro.evaluation.embed.CPU_TOKENS", budget)
+        monkeypatch.setattr("clrepro.evaluation.embed.CPU_FLOATS", 0)
         torch.set_num_threads(threads)
         np.testing.assert_allclose(embed(encoder, tokens, torch.device("cpu")), alone, atol=2e-6)
     assert encoder.training

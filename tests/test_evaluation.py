@@ -125,7 +125,8 @@ def test_embeddings_do_not_depend_on_the_batch_beyond_rounding(tiny, monkeypatch
     encoder = SentenceEncoder(model, "avg")
     tokens = tokenise_for_embedding(encoder, AutoTokenizer.from_pretrained(model), sentences[:60])
     whole = embed(encoder, tokens, torch.device("cpu"))
-    monkeypatch.setattr("clrepro.evaluation.embed.TOKEN_BUDGET", 1)
+    monkeypatch.setattr("clrepro.evaluation.embed.CPU_TOKENS", 1)
+    monkeypatch.setattr("clrepro.evaluation.embed.CPU_FLOATS", 0)
     singly = embed(encoder, tokens, torch.device("cpu"))
     np.testing.assert_allclose(whole, singly, atol=2e-6)
     assert whole.dtype == np.float32

@@ -41,6 +41,9 @@ class ScratchBackbone(Model):
     layers: PositiveInt = Field(2, description="transformer layers")
     hidden_size: PositiveInt = Field(64, description="embedding dimension; a multiple of `heads`")
     heads: PositiveInt = Field(4, description="attention heads")
+    intermediate_size: PositiveInt | None = Field(
+        None, description="width of the feed-forward layers; null: four times `hidden_size`, as in BERT"
+    )
     vocabulary: Annotated[int, Field(ge=100)] = Field(2000, description="WordPiece vocabulary, from the corpus")
     dropout: Annotated[float, Field(ge=0, lt=1)] = Field(0.1, description="hidden and attention dropout")
     mlm_epochs: Annotated[int, Field(ge=0)] = Field(
@@ -138,6 +141,7 @@ class ImageTrainingOverrides(Model):
     )
     augmentation: str | None = Field(None, description="instead of the papers': a recipe of data/image_recipes.py")
     probe_epochs: PositiveInt | None = Field(None, description="of linear probes and of the heads of fine-tuning")
+    hidden_divisor: PositiveInt = Field(1, description="hidden widths of the heads of fine-tuning are divided by it")
     precision: Precision | None = None
 
 

@@ -90,6 +90,18 @@ def end_orphans(own: str) -> None:
         file.unlink(missing_ok=True)
 
 
+def calm(workflow) -> None:
+    """Take away Snakemake's default limit on submissions, 100 a second, which nothing here could reach.
+
+    With any limit every round of its scheduler, also one that a job's end begins, starts a timer for one more round,
+    and each looks at the inputs of all ready jobs (Snakemake 9.27, ``JobScheduler.schedule``): a run of days ends in
+    rounds without pause. A limit that somebody asked for stays.
+    """
+    limit = workflow.scheduling_settings.max_jobs_per_timespan
+    if limit and (limit.max_jobs, limit.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
+
+
 def orphans(mark: str) -> list:
     """The processes with that mark in their environment, as far as this user may see it."""
     import psutil  # Snakemake and accelerate bring it

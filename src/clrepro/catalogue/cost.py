@@ -46,11 +46,12 @@ def encoder_size(run: Run) -> tuple[int, int]:
     spec = run.backbone.spec
     if spec["kind"] == "scratch":
         layers, width, vocabulary = spec["layers"], spec["hidden_size"], spec["vocabulary"]
+        between = spec["intermediate_size"] or 4 * width
     else:
         size = source(spec["source"]).encoder if spec.get("source") else {}
         layers, width = size.get("layers", 12), size.get("hidden_size", 768)
-        vocabulary = size.get("vocabulary", 30522)
-    return 12 * layers * width * width, (vocabulary + 512) * width
+        vocabulary, between = size.get("vocabulary", 30522), 4 * width
+    return layers * (4 * width + 2 * between) * width, (vocabulary + 512) * width
 
 
 def steps(catalogue: Catalogue, run: Run) -> int:

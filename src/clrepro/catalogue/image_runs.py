@@ -22,6 +22,8 @@ def define(
     for part in evaluation.values():
         if config.image.training.probe_epochs is not None and "epochs" in part:
             part["epochs"] = config.image.training.probe_epochs
+        if "hidden" in part:
+            part["hidden"] = [max(1, width // config.image.training.hidden_divisor) for width in part["hidden"]]
     as_detector = evaluation.pop("detection", None)
     if as_detector and config.image.detection:
         evaluation["detection"] = detection.settings(config, as_detector, place)

@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 ALPHA = 0.05
 FEWEST = 8  # variances that a family needs before it says something of each other
@@ -178,7 +178,7 @@ def examine(contrast: Contrast, prior: Prior = NOTHING, alpha: float = ALPHA) ->
     if not spread_is_known(contrast, prior):
         return Result(estimate, None, None, None, p_holds, p_fails)
     total, errors = errors_of(contrast, prior)
-    widest = float((errors * stats.t.ppf(1 - alpha / 2, total)).max()) * (1 + 1e-9)
+    widest = float((errors * special.stdtrit(total, 1 - alpha / 2)).max()) * (1 + 1e-9)
 
     def excess(width: float) -> float:
         return float(prior.probability @ special.stdtr(total, -width / errors)) - alpha / 2

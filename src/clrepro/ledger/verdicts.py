@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from scipy import stats
+from scipy import special
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def summarise(values: list[float], alpha: float = 0.05, deterministic: bool = Fa
     std = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
     if std == 0:  # scores of few examples are coarse: equal ones tell of no spread, not of none
         return Ours(mean, 0.0, count, None, None)
-    half = float(stats.t.ppf(1 - alpha, count - 1)) * std / math.sqrt(count)
+    half = float(special.stdtrit(count - 1, 1 - alpha)) * std / math.sqrt(count)
     return Ours(mean, std, count, mean - half, mean + half)
 
 

@@ -94,7 +94,7 @@ def make_scratch(
         hidden_size=spec["hidden_size"],
         num_hidden_layers=spec["layers"],
         num_attention_heads=spec["heads"],
-        intermediate_size=4 * spec["hidden_size"],
+        intermediate_size=spec["intermediate_size"] or 4 * spec["hidden_size"],
         max_position_embeddings=MAX_POSITIONS,
         hidden_dropout_prob=spec["dropout"],
         attention_probs_dropout_prob=spec["dropout"],

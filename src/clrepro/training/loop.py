@@ -128,7 +128,6 @@ def fit(
         settings["learning_rate"],
         settings["weight_decay"],
         settings.get("momentum", 0.0),
-        fused=device_.type == "cuda",
     )
     factor = optimisers.schedule(settings.get("schedule", "linear"), total, settings.get("warmup", 0))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)

@@ -22,11 +22,8 @@ def make(
     learning_rate: float,
     weight_decay: float = 0.0,
     momentum: float = 0.9,
-    fused: bool | None = None,
 ) -> torch.optim.Optimizer:
     """The optimiser of the parameters that require gradients; momentum is for sgd and lars.
-
-    fused: one kernel for a whole step, whose last bits differ from those of many; None where the device has one.
 
     adam adds weight decay to the gradient, adamw applies it apart. lars leaves vectors (biases, batch norm) without
     weight decay and without trust ratio, as SimCLR does; the others decay all parameters, as torch does.
@@ -40,8 +37,7 @@ def make(
             {"params": [parameter for parameter in trained if parameter.ndim <= 1], "weight_decay": 0.0, "trust": None},
         ]
         return Lars([group for group in groups if group["params"]], learning_rate, weight_decay, momentum)
-    if fused is None:
-        fused = all(parameter.device.type in FUSED for parameter in trained)
+    fused = all(parameter.device.type in FUSED for parameter in trained)
     if name == "sgd":
         return torch.optim.SGD(trained, learning_rate, momentum=momentum, weight_decay=weight_decay, fused=fused)
     kind = torch.optim.Adam if name == "adam" else torch.optim.AdamW
