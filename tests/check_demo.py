@@ -17,8 +17,8 @@ EXPECTED = {
 FIGURES = {
     "nie2023": [f"figure_{number}" for number in ("1a", "1b", "1c", "1d", "2a", "2b", "3a", "3b", "3c", "3d", "3e", 4)],
     "li2024": [f"figure_{number}" for number in (1, 2, 3, 4, 5, 6, 7, "8a", "8b", "8c", 9, 10, 11, 12)],
-    "huang2023": ["figure_2"],
-    "oar2024": ["table_2", "figure_2", "figure_4"],
+    "huang2023": ["figure_2", "figure_3", "figure_4"],
+    "oar2024": ["table_2", "figure_2", "figure_3", "figure_4"],
 }
 
 for paper, names in EXPECTED.items():
