@@ -1,4 +1,4 @@
-"""Small stand-ins for image sets that cannot be had: generated, in the layout that a mirror has."""
+"""Small stand-ins for encoders, and for image sets that cannot be had: generated, in the layout of a mirror."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,6 +6,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+# the sentence encoders of a small configuration: one, as it is made, without pretraining
+ONE_ENCODER = {
+    "BERT_base": {"kind": "scratch", "layers": 1, "hidden_size": 16, "heads": 2, "mlm_epochs": 0},
+    **dict.fromkeys(("BERT_large", "RoBERTa_base", "RoBERTa_large")),
+}
 CLASSES_OF_A_KIND = 10  # hues that stand for classes; two classes of one hue differ in their stripes
 
 

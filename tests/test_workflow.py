@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from clrepro.paths import ROOT, read_json
+from tests.standins import ONE_ENCODER
 
 PARTS = ("Snakefile", "rules", "scripts", "envs", "profiles", "config", "config.yaml", "papers", "src")
 SMALL = {
@@ -22,12 +23,7 @@ SMALL = {
     "jobs": {"runs": 2},
     "sentence": {
         "corpus_lines": 400,
-        "backbones": {
-            "BERT_base": {"kind": "scratch", "layers": 1, "hidden_size": 16, "heads": 2, "mlm_epochs": 0},
-            "BERT_large": None,
-            "RoBERTa_base": None,
-            "RoBERTa_large": None,
-        },
+        "backbones": ONE_ENCODER,
         "training": {"batch_size": 16, "epochs": 0.3, "evaluate_every": 4, "max_length": 16},
     },
 }

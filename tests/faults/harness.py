@@ -13,6 +13,7 @@ import numpy as np
 import yaml
 
 from clrepro.paths import ROOT, read_json
+from tests.standins import ONE_ENCODER
 
 SMALL = {
     "papers": ["li2024", "huang2023"],
@@ -21,12 +22,7 @@ SMALL = {
     "seeds": [1],
     "sentence": {
         "corpus_lines": 400,
-        "backbones": {
-            "BERT_base": {"kind": "scratch", "layers": 1, "hidden_size": 16, "heads": 2, "mlm_epochs": 0},
-            "BERT_large": None,
-            "RoBERTa_base": None,
-            "RoBERTa_large": None,
-        },
+        "backbones": ONE_ENCODER,
         "training": {"batch_size": 16, "epochs": 0.4, "evaluate_every": 4, "max_length": 16},
     },
     "image": {"training": {"epochs": 0.3, "batch_divisor": 4, "batch_sizes": [128], "probe_epochs": 1}},

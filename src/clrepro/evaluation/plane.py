@@ -8,19 +8,22 @@ from threadpoolctl import threadpool_limits
 from clrepro.errors import UserError
 
 NEIGHBOURS, MIN_DISTANCE = 15, 0.1  # UMAP's own defaults; the paper names none
+FEWEST = 3  # neighbours from which UMAP makes a picture
 
 
 def places(embeddings: np.ndarray, seed: int = 0, neighbours: int = NEIGHBOURS) -> np.ndarray:
     """(n, 2) float32 of (n, D): unit rows, Euclidean distances, so that cosines order the neighbours.
 
-    The same for the same seed on one machine: a single thread, since sums in another order would move every point.
+    neighbours: of a point, itself included; fewer where there are not so many points. The same for the same seed on one
+    machine: a single thread, since sums in another order would move every point.
     """
     from sklearn.neighbors import NearestNeighbors
     from umap import UMAP  # compiles for some seconds
 
     rows = np.asarray(embeddings, np.float64)
-    if len(rows) <= neighbours:
-        raise UserError(f"{len(rows)} embeddings are too few for UMAP with {neighbours} neighbours; give more of them")
+    neighbours = min(neighbours, len(rows) - 1)
+    if neighbours < FEWEST:
+        raise UserError(f"{len(rows)} embeddings are too few for UMAP; give it {FEWEST + 1} or more")
     if not np.isfinite(rows).all():
         raise UserError("embeddings are not finite: the training diverged; lower its learning rate")
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)

@@ -12,6 +12,8 @@ from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from PIL import Image
 
+from clrepro.paths import replacing
+
 STYLE = {
     "font.size": 9,
     "axes.titlesize": 9.5,
@@ -98,10 +100,10 @@ def save_small(figure: Figure, file: Path) -> None:
 
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Write stem.svg and stem.png, without dates, so that equal figures are equal files."""
-    stem = Path(stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    files = [stem.with_name(f"{stem.name}.{suffix}") for suffix in ("svg", "png")]
+    undated = {"svg": {"Date": None}, "png": {"Software": None}}
+    files = [Path(f"{stem}.{suffix}") for suffix in undated]
     with style():
-        figure.savefig(files[0], metadata={"Date": None})
-        figure.savefig(files[1], metadata={"Software": None})
+        for file, (suffix, metadata) in zip(files, undated.items(), strict=True):
+            with replacing(file) as temporary:
+                figure.savefig(temporary, format=suffix, metadata=metadata)
     return files

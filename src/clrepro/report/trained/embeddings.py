@@ -51,10 +51,10 @@ def planes(frame: pd.DataFrame, notes: Notes) -> Figure | None:
     for axis in panels[-1]:
         axis.set_xlabel("UMAP 1")
     counts = lines.statistic(shown, "class").groupby(["backbone", "series", "seed"])["value"].agg(["size", "nunique"])
-    more = frame["seed"].nunique() - len(seeds)
+    images, more = counts["size"].max(), frame["seed"].nunique() - len(seeds)
     notes.below(
         figure,
-        f"UMAP of the unit rows of {counts['size'].max():,} test images, {NEIGHBOURS} neighbours, least distance "
+        f"UMAP of the unit rows of {images:,} test images, {min(NEIGHBOURS, images - 1)} neighbours, least distance "
         f"{MIN_DISTANCE:g}. A colour a class ({counts['nunique'].max()}); axes have no unit, and distances between "
         "clusters mean little. Linear: accuracy of the linear probe.",
         f"Of {more} more seeds the csv has the places." if more else "",
