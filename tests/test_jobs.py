@@ -128,3 +128,16 @@ def test_a_training_that_processes_cannot_share_is_refused_before_anything_start
     jobs = demo.jobs.model_copy(update={"processes": 3})
     with pytest.raises(UserError, match=message):
         Catalogue(demo.model_copy(update={"jobs": jobs, "tables": [], **changes})).check_inputs()
+
+
+@pytest.mark.parametrize(("asked", "limited"), [([], False), (["--max-jobs-per-timespan", "5/1s"], True)])
+def test_only_a_limit_on_submissions_that_was_asked_for_makes_the_scheduler_wake_up(tmp_path, asked, limited):
+    (tmp_path / "Snakefile").write_text(
+        "from clrepro import launch\n"
+        "rule all:\n    output: touch('done')\n"
+        "onstart:\n    launch.calm(workflow)\n"
+        "onsuccess:\n    print('limited:', workflow.scheduler.job_rate_limiter is not None)\n"
+    )
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *asked]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert f"limited: {limited}" in ended.stdout
