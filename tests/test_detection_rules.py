@@ -163,9 +163,8 @@ def test_scales_without_images_with_boxes_say_so():
         hole = Catalogue(configuration.load(scale)).cells[PLACE].hole
         assert hole == "this configuration has no `image.detection`: no images with boxes to fine-tune on"
     for small in ("conv3", "resnet8"):
-        assert (
-            of_paper_scale(small, None).cells[PLACE].hole == "a detector needs resnet18 or resnet50 and colour images"
-        )
+        hole = of_paper_scale(small, None).cells[PLACE].hole
+        assert hole == "a detector needs resnet18 or resnet50 and colour images"
     hole = Catalogue(configuration.load("paper")).cells[PLACE].hole
     assert hole == "image set imagenet-1k has no url: put it into <mirror>/imagenet"
 

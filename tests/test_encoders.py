@@ -1,15 +1,19 @@
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
+from clrepro.catalogue import cost
+from clrepro.data.corpus import TokenisedCorpus
 from clrepro.errors import UserError
 from clrepro.evaluation import scores
 from clrepro.evaluation.embed import batches, embed, padded, tokenise_for_embedding
 from clrepro.evaluation.encoders import POOLINGS, load_encoder
+from clrepro.models import backbone
 
 SENTENCES = ["A chef is slicing onions .", "Rain .", "", "The old captain wrote a very long letter .", "Rain ."]
 
@@ -230,3 +234,18 @@ def test_what_is_written_can_be_read_back(tmp_path):
     assert content["tables"]["dev"]["transfer"]["TREC"] is None
     assert content["rows"][6] == ["STSBenchmark", "test", "spearman", 0.60004]
     pd.testing.assert_frame_equal(pd.read_csv(files[1]), broken)
+
+
+@pytest.mark.parametrize(("asked", "between"), [(None, 64), (24, 24)])
+def test_a_small_encoder_is_as_wide_as_asked_and_as_its_price_says(tiny, tmp_path, asked, between):
+    from transformers import AutoModel
+
+    folder, _, sentences = tiny
+    spec = dict(kind="scratch", layers=3, hidden_size=16, heads=2, dropout=0.1, seed=0, mlm_epochs=0, vocabulary=600)
+    spec["intermediate_size"] = asked
+    tokenizer = backbone.make_tokenizer(sentences, spec["vocabulary"])
+    backbone.make_scratch(spec, tokenizer, TokenisedCorpus(folder), tmp_path / "model")
+    made = AutoModel.from_pretrained(tmp_path / "model")
+    assert made.config.intermediate_size == between
+    matrices = sum(part.numel() for part in made.encoder.parameters() if part.ndim == 2)
+    assert matrices == cost.encoder_size(SimpleNamespace(backbone=SimpleNamespace(spec=spec)))[0]

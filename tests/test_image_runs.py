@@ -416,6 +416,20 @@ def test_captions_of_image_tables_say_data_encoder_and_probes():
     assert "k = 200" in found["table_B3"]
 
 
+def test_a_scale_divides_the_widths_of_heads_and_nothing_else_of_them():
+    def heads(divisor):
+        catalogue = demo(image={"training": {"hidden_divisor": divisor, "probe_epochs": None}})
+        runs = [run for run in catalogue.runs if run.backbone.key == "CIFAR10_ResNet-18"]
+        return {kind: part for run in runs for kind, part in run.feature_probes.items() if "hidden" in part}
+
+    printed, third, tiny = heads(1), heads(3), heads(1000)
+    assert len(printed) == 3
+    for kind, head in printed.items():
+        assert head["hidden"] == [256, 128, 64]
+        assert third[kind] == {**head, "hidden": [85, 42, 21]}
+        assert tiny[kind]["hidden"] == [1, 1, 1]
+
+
 # the workflow
 
 TINY = {

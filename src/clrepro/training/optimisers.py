@@ -25,6 +25,8 @@ def make(
 ) -> torch.optim.Optimizer:
     """The optimiser of the parameters that require gradients; momentum is for sgd and lars.
 
+    A step is one kernel where the device has one; its last bits differ from those of a step of many.
+
     adam adds weight decay to the gradient, adamw applies it apart. lars leaves vectors (biases, batch norm) without
     weight decay and without trust ratio, as SimCLR does; the others decay all parameters, as torch does.
     """
