@@ -43,6 +43,7 @@ class Claim:
     paper: str
     name: str
     statement: str
+    quote: str
     place: str
     form: str
     note: str
@@ -72,7 +73,7 @@ def _claim(entry: Any, paper: str, place: str) -> Claim:
         raise UserError(f"{place}: id is {name!r}; give it small letters, digits and underscores, as dcl_beats_cl")
     place = f"papers/{paper}/claims.yaml, {name}"
     common = {"id", "statement", "place"}
-    _keys(entry, common, {"for", "note", "all", *FORMS}, place)
+    _keys(entry, common, {"quote", "for", "note", "all", *FORMS}, place)
     forms = [key for key in entry if key == "all" or key in FORMS]
     if len(forms) != 1:
         known = ", ".join((*FORMS, "all"))
@@ -83,13 +84,13 @@ def _claim(entry: Any, paper: str, place: str) -> Claim:
             raise UserError(f"{place}: for, {variable} is empty; list its values")
         if f"{{{variable}}}" not in repr(entry[form]):
             raise UserError(f"{place}: for, {variable} is used nowhere; write {{{variable}}} where its value belongs")
-    texts = {key: _typed(entry.get(key, ""), str, key, place).strip() for key in ("statement", "place", "note")}
+    texts = {key: _typed(entry.get(key, ""), str, key, place).strip() for key in ("statement", "quote", "place", "note")}
     parts = [
         part
         for values in product(*scope.values())
         for part in _parts(form, _filled(entry[form], dict(zip(scope, values, strict=True))), place)
     ]
-    return Claim(paper, name, texts["statement"], texts["place"], form, texts["note"], tuple(parts))
+    return Claim(paper, name, form=form, parts=tuple(parts), **texts)
 
 
 def _filled(value: Any, variables: dict[str, Any]) -> Any:

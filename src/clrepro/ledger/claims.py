@@ -18,7 +18,7 @@ from clrepro.ledger.records import Records
 
 COLUMNS = [
     "paper", "claim", "statement", "estimate", "ci_low", "ci_high", "seeds", "verdict",
-    "place", "form", "scope", "effect", "published", "p_holds", "p_fails", "note",
+    "quote", "place", "form", "scope", "effect", "published", "p_holds", "p_fails", "note",
 ]  # fmt: skip
 DIGITS = 6  # significant ones, in files
 Resolve = Callable[[str], Quantity]
@@ -185,6 +185,7 @@ def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: fl
         "ci_high": significant(result and result.high),
         "seeds": min((len(finding.contrast.values) for finding in tested), default=0),
         "verdict": verdict,
+        "quote": claim.quote,
         "place": claim.place,
         "form": claim.form,
         "scope": f"{len(tested)} of {len(findings)}",

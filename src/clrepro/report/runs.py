@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from clrepro.catalogue import Catalogue, Run
+from clrepro.catalogue.figures import PICTURES
 from clrepro.ledger import Records
 from clrepro.ledger.scores import AVERAGES, run_id, score_of_run
 
@@ -97,7 +98,8 @@ def data(identity: dict[str, Any]) -> dict[str, Any]:
 
 def of_images(run: Run, files: tuple[str, ...], records: Records) -> dict[str, float]:
     """What the probes of an image encoder found."""
-    rows = [row for name in files for row in records.rows(run, name.removesuffix(".json")) or []]
+    kinds = [kind for kind in (name.removesuffix(".json") for name in files) if kind not in PICTURES]  # arrays, no rows
+    rows = [row for kind in kinds for row in records.rows(run, kind) or []]
     return {
         f"{task}/{metric}" if split == "test" else f"{task}_{split}/{metric}": float(f"{value:.5g}")
         for task, split, metric, value in rows
