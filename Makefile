@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 SCALE  ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-faults test-report test-cluster lint docs plan lock clean
+.PHONY: help install demo test test-faults test-report test-cluster lint docs readme plan lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -52,6 +52,10 @@ lint: install  ## ruff and snakemake --lint
 docs: install  ## regenerate docs/objectives/, docs/config.md and the JSON schema from the code
 	$(BIN)/clrepro config docs
 	$(BIN)/clrepro objectives --docs
+
+readme: install $(VENV)/browser  ## rewrite README.md's numbers and pictures from results/demo and results/bench
+	@$(BIN)/python -m clrepro.report.readme
+	$(VENV)/browser/bin/python tests/browser/check_report.py results/demo/report.html --pictures docs/images
 
 plan: install  ## what a scale would run, and what it costs: make plan SCALE=paper
 	@$(BIN)/clrepro plan --scale $(SCALE)

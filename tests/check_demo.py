@@ -1,5 +1,9 @@
-"""After `make demo`: tables filled, figures drawn, claims tested, theory checked, training works. Run by .ci/run."""
+"""After `make demo`: tables filled, figures drawn, claims tested, theory checked, training works; no problem, no warning.
 
+Run by .ci/run, which keeps what the demo printed as logs/demo/console.log.
+"""
+
+import re
 import sys
 from pathlib import Path
 
@@ -74,5 +78,19 @@ counts = claims.groupby("paper")["verdict"].value_counts().unstack(fill_value=0)
 print(f"claims:\n{counts.to_string()}")
 if counts.loc["nie2023"].get("missing", 0) or counts.loc["li2024"].get("missing", 0):
     sys.exit("claims of the sentence papers lack runs")
+said = set(claims["verdict"]) - {"seen", "opposite", "undecided", "missing"}
+if said:
+    sys.exit(f"claims.csv speaks of claims as {', '.join(sorted(said))}, which a demo cannot decide")
 if Path("results/demo/report.html").stat().st_size < 1_000_000:
     sys.exit("the report is too small to hold the figures")
+
+records = Records()
+content = assemble.gather(catalogue := Catalogue(load("demo")), ledger_frame(catalogue, records), [], records)
+if content["problems"]:
+    sys.exit(f"the report of a fresh demo names problems: {content['problems'][:3]}")
+warning = re.compile(r"warn|traceback|\bnan\b|deprecat", re.IGNORECASE)
+for file in sorted(Path("logs/demo").rglob("*.log")):
+    found = [line.strip() for line in file.read_text("utf-8", errors="replace").splitlines() if warning.search(line)]
+    if found:
+        sys.exit(f"{file}: a fresh demo warns: {found[0][:300]}")
+print("no problem, no warning")
