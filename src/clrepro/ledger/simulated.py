@@ -35,14 +35,13 @@ def line_of(simulation: Simulation, reference: str) -> dict[str, str | float]:
     ):
         if name not in known:
             raise unknown(what, name, known, place)
-    weight, weights = 0.0, [0]
-    if plain != parts["loss"]:
-        weight, weights = (
-            float(parts["weight"] or 1),
-            {**settings, **settings["series"][parts["series"]]}["anchor_weights"],
-        )
-    if weight not in weights:
+    weight, anchored = float(parts["weight"] or 1), plain != parts["loss"]
+    weights = {**settings, **settings["series"][parts["series"]]}["anchor_weights"]
+    if parts["weight"] and not anchored:
+        raise UserError(f"{place}: a loss without anchors has no weight")
+    if anchored and weight not in weights:
         raise UserError(f"{place}: no anchors of weight {weight:g} there; give one of {', '.join(map(str, weights))}")
+    weight = weight if anchored else 0
     return {"series": parts["series"], "loss": parts["loss"], "anchor_weight": weight, "metric": parts["metric"]}
 
 
