@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -441,6 +442,31 @@ def test_cells_and_points_of_figures_become_quantities(catalogue):
     assert "put li2024/figure_8c under `figures`" in left_out.why
     point.runs[0].record.write_text("{", "utf-8")
     assert "broken" in resolver(catalogue, "li2024", Records())(of).why
+
+
+CONTRADICTED = {  # claims against which a paper's own printed numbers speak
+    "huang2023": set(),
+    "oar2024": {
+        "gain_with_10_percent_of_labels", "gain_with_50_percent_of_labels", "oar_doubles_accuracy",
+        "one_clear_loss_on_cifar100", "oar_helps_infonce_dcl_and_bt_most", "oar_doubles_barlow_twins_with_few_labels",
+        "oar_gains_with_all_labels_on_cifar100",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("paper", CONTRADICTED)
+def test_claims_quote_a_sentence_and_say_where_the_printed_numbers_contradict_them(paper):
+    resolve, found = resolver(Catalogue(configuration.load("paper")), paper, Records()), set()
+    for claim in claim_forms.load(paper):
+        assert 15 < len(claim.quote) < 250, claim.name
+        assert ". " not in claim.quote.replace("... ", ""), claim.name  # a sentence at most
+        assert re.match("abstract|section|appendix|caption", claim.place), claim.name
+        for part in claim.parts:
+            printed = claims.gather(part, claims.look_up(claim, part, resolve)).published
+            if part.decides and printed is not None and not part.low < printed < part.high:
+                assert re.search("[Tt]he paper's (own|table)", claim.note), claim.name
+                found.add(claim.name)
+    assert found == CONTRADICTED[paper]
 
 
 # of image encoders and of simulations
