@@ -299,7 +299,32 @@ def test_affinity_is_ordered_by_class_and_samples_do_not_repeat():
     assert collapse.sample(7).tolist() == list(range(7))
 
 
+def test_the_class_contrast_is_that_of_all_pairs():
+    rows, labels = noisy(40, classes=3, width=5)
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    pairs = {same: [] for same in (True, False)}
+    for i, j in itertools.permutations(range(40), 2):
+        pairs[labels[i] == labels[j]].append(float(unit[i] @ unit[j]))
+    assert collapse.class_contrast(rows, labels) == pytest.approx(np.mean(pairs[True]) - np.mean(pairs[False]))
+    anchors = np.eye(4)[[0, 1, 2, 3, 0, 1, 2, 3]] * np.arange(1, 9)[:, None]
+    assert collapse.class_contrast(anchors, [0, 1, 2, 3] * 2) == pytest.approx(1)
+    assert collapse.class_contrast(np.ones((8, 4)), [0, 1, 2, 3] * 2) == pytest.approx(0, abs=1e-12)
+    assert math.isnan(collapse.class_contrast(np.full((8, 4), np.nan), [0, 1, 2, 3] * 2))
+
+
 # picture
+
+
+def test_separability_counts_neighbours_of_the_class_among_the_central_half_alone():
+    # a line: the central half is 4 to 11; two classes, mixed in the middle and pure outside or the other way round
+    x, y = np.arange(16.0), np.zeros(16)
+    mixed = np.array([0] * 4 + [0, 1] * 4 + [1] * 4)
+    nearest = {i: sorted((abs(i - j), j) for j in range(16) if j != i)[:2] for i in range(4, 12)}
+    expected = np.mean([mixed[i] == mixed[j] for i, near in nearest.items() for _, j in near])
+    assert plane.central_separability(x, y, mixed, neighbours=2) == pytest.approx(100 * expected)
+    outside = np.array([0, 1] * 2 + [0] * 8 + [1, 0] * 2)
+    assert plane.central_separability(x[2:14], y[2:14], outside[2:14], neighbours=1) == 100
+    assert plane.central_separability(np.zeros(6), np.zeros(6), np.zeros(6)) == 100  # all at one place
 
 
 def test_the_plane_keeps_neighbours_and_repeats_itself():
@@ -334,6 +359,9 @@ def test_pictures_keep_what_is_shown_of_the_drawn_test_images():
     assert list(zip(found["x"], found["y"], strict=True)) == [
         pytest.approx(at, rel=1e-4) for at in plane.places(few.test)
     ]
+    told = plane.central_separability(np.array(found["x"]), np.array(found["y"]), labels[3:103])
+    assert image_pictures.rows("places", found) == [["places", "test", "central_separability", pytest.approx(told)]]
+    assert image_pictures.rows("places", {}) == image_pictures.rows("spectrum", found) == []
     diverged = Features(rows[:3], labels[:3], np.full((4, 2), np.nan), labels[:4])
     assert image_pictures.arrays("spectrum", diverged) == image_pictures.arrays("places", diverged) == {}
     assert {kind: tuple(image_pictures.PICTURES[kind](few)) for kind in PICTURES} == PICTURES

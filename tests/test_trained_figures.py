@@ -272,6 +272,27 @@ def test_the_verdict_on_angles_is_that_of_the_last_step(demo):
     assert "σ_neg = 0.200 (assumed 0.10)." in footnote(figure)
 
 
+def test_losses_as_sums_and_as_means_stand_in_rows_of_their_own(demo):
+    figure, frame = drawn(demo, "oar2024/figure_2")
+    sums, means = figure.axes[0], figure.axes[3]
+    assert [axis.get_title(loc="left").split(" over")[0] for axis in (sums, means)] == [
+        "losses and anchors as sums", "the same as means"
+    ]  # fmt: skip
+    series = set(frame["series"])
+    assert {line.get_label() for line in sums.lines if not line.get_label().startswith("_")} == {
+        name for name in series if "[mean]" not in name
+    }
+    assert {line.get_label() for line in means.lines if not line.get_label().startswith("_")} == {
+        "InfoNCE", "OAR-InfoNCE", "BT", "OAR-BT"
+    }  # fmt: skip
+    for axis, name in ((sums, "InfoNCE"), (means, "InfoNCE [mean]")):
+        expected = [
+            mean(frame, series=name, statistic="finetune_10/top1", learning_rate=rate) for rate in (1e-4, 0.01, 1)
+        ]
+        assert labelled(axis, "InfoNCE")[1] == pytest.approx(expected)
+    assert sums.get_ylim() == means.get_ylim()
+
+
 def test_points_stand_at_their_places_in_the_colour_of_their_class_and_the_method_is_named(demo):
     figure, frame = drawn(demo, "huang2023/figure_4")
     panels = [axis for axis in figure.axes if axis.collections]
@@ -282,9 +303,8 @@ def test_points_stand_at_their_places_in_the_colour_of_their_class_and_the_metho
         expected = [own[own["statistic"] == name]["value"].tolist() for name in ("x", "y")]
         assert np.array_equal(axis.collections[0].get_offsets().T, expected)
         colours.append(axis.collections[0].get_facecolors())
-        assert (
-            axis.get_title(loc="left") == f"{series.split(',')[0]}: linear {mean(own, statistic='linear/top1'):.1f} %"
-        )
+        linear, centre = (mean(own, statistic=name) for name in ("linear/top1", "places/central_separability"))
+        assert axis.get_title(loc="left") == f"{series.split(',')[0]}: linear {linear:.1f} %, centre {centre:.1f} %"
     assert all(np.array_equal(part, colours[0]) for part in colours)  # a class has one colour in all panels
     assert len(np.unique(colours[0], axis=0)) == 10
     assert footnote(figure).startswith("UMAP of the unit rows of 40 test images, 15 neighbours")

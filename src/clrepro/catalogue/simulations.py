@@ -12,6 +12,8 @@ from clrepro.paths import RESULTS
 
 UNITS = {"points": "grid points an axis", "batches": "batches", "steps": "training steps"}
 WITH_TORCH = {"rank_one"}  # studies that train something
+# numbers that a study's csv has for every seed, series, loss and anchor_weight, so that claims may refer to them
+NUMBERS = {"rank_one": ("effective_rank", "rank_95", "axes_angle", "probe_accuracy", "variance")}
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Simulation:
     @property
     def files(self) -> list[Path]:
         return [self.stem.with_name(f"{self.name}.{suffix}") for suffix in ("svg", "png", "csv")]
+
+    @property
+    def csv(self) -> Path:
+        return self.files[2]
 
     @property
     def objectives(self) -> list[str]:

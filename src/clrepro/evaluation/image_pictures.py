@@ -1,6 +1,7 @@
 """What pictures of embeddings show, small enough to be kept beside a run: features themselves are temporary.
 
-A kind of picture is a function Features -> {statistic: values}, of test images. A training that diverged has none.
+A kind of picture is a function Features -> {statistic: values}, of test images; a number that tells of it, of what is
+kept, is a row [task, split, metric, value] beside it. A training that diverged has neither.
 """
 
 import numpy as np
@@ -44,6 +45,14 @@ def places(features: Features) -> dict[str, np.ndarray]:
     drawn = collapse.sample(len(features.test), SHOWN)
     x, y = plane.places(features.test[drawn]).T
     return {"x": x, "y": y, "class": features.test_labels[drawn]}
+
+
+def rows(kind: str, shown: dict[str, list[float]]) -> list[list]:
+    """The numbers that tell of a picture's arrays: of the plane, how well classes part in its middle, in percent."""
+    if kind != "places" or not shown:
+        return []
+    x, y, classes = (np.array(shown[name]) for name in ("x", "y", "class"))
+    return [["places", "test", "central_separability", round(plane.central_separability(x, y, classes), 6)]]
 
 
 PICTURES = {"spectrum": spectrum, "places": places}

@@ -124,7 +124,9 @@ def tested(features: Features, rows: np.ndarray | None, frozen: bool) -> Iterabl
 
 def collapsed(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
     """Of the test images."""
-    return [["collapse", "test", name, value] for name, value in collapse.statistics(features.test).items()]
+    found = collapse.statistics(features.test)
+    found["class_contrast"] = collapse.class_contrast(features.test, features.test_labels)
+    return [["collapse", "test", name, value] for name, value in found.items()]
 
 
 PROBES = {"linear": linear, "knn": nearest, "finetune": finetune, "collapse": collapsed}

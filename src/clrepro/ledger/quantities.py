@@ -6,18 +6,22 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import yaml
 
 from clrepro.catalogue import Catalogue, Cell, Figure, Point, Run, papers
+from clrepro.catalogue.simulations import Simulation
 from clrepro.catalogue.tables import PRINTED
 from clrepro.errors import UserError, unknown
+from clrepro.ledger import peaks, simulated
 from clrepro.ledger.published import published
 from clrepro.ledger.recorded import matches, rows_of
 from clrepro.ledger.records import Records
 from clrepro.ledger.scores import command, run_id, scores
 
 POINT = re.compile(
-    r"(?P<figure>[^/]+)/(?P<series>[^/\[\]]+)(?:\[(?P<values>[^\]]*)\])?/(?P<backbone>[^/]+)/"
+    # values follow the series' name at once: a bracket after a space belongs to the name
+    r"(?P<figure>[^/]+)/(?P<series>[^/]+?)(?:(?<! )\[(?P<values>[^\[\]]*)\])?/(?P<backbone>[^/]+)/"
     r"(?P<statistic>[^:]+)(?::(?P<reduction>\w+))?"
 )
 REDUCTIONS: dict[str, Callable[[list[float]], float]] = {
@@ -56,6 +60,8 @@ def resolver(catalogue: Catalogue, paper: str, records: Records) -> Callable[[st
     figures = {name.partition("/")[2] for name in catalogue.figure_names() if name.startswith(f"{paper}/")}
     printed = published(paper).set_index(["table", "row", "column", "metric"])["value"].to_dict()
     figure = cache(lambda name: catalogue.figure(f"{paper}/{name}"))
+    studies = {one.name: one for one in catalogue.simulations if one.paper == paper}
+    numbers = cache(lambda name: simulated.numbers(studies[name].csv))
 
     @cache
     def resolve(reference: str) -> Quantity:
@@ -63,10 +69,14 @@ def resolver(catalogue: Catalogue, paper: str, records: Records) -> Callable[[st
         address = (name, *rest, "value") if len(rest) == 2 else (name, *rest)
         if (paper, *address) in catalogue.cells:
             return of_cell(catalogue, catalogue.cells[paper, *address], records, printed)
+        if name in studies:
+            return of_simulation(catalogue, studies[name], reference, numbers(name))
+        if name in figures and peaks.REFERENCE.fullmatch(reference):
+            return of_peaks(catalogue, figure(name), reference, records)
         if name in figures:
             return of_point(catalogue, figure(name), reference, records)
         if name not in tables:
-            raise unknown("table or figure", name, {*tables, *figures}, f"the reference '{reference}'")
+            raise unknown("table or figure", name, {*tables, *figures, *studies}, f"the reference '{reference}'")
         cells = {"/".join(key[1:]) for key in catalogue.cells if key[:2] == (paper, name)}
         raise unknown("cell", "/".join(address), cells, f"the reference '{reference}'")
 
@@ -114,12 +124,10 @@ def of_point(catalogue: Catalogue, figure: Figure, reference: str, records: Reco
         raise unknown("statistic", statistic, {*figure.statistics, *figure.scores}, f"the reference '{reference}'")
     family = f"{figure.name} {statistic}"
     if point is None:
-        why = f"this configuration has no `sentence.backbones.{parts['backbone']}`"
-        return Quantity({}, None, (), why, family)
+        return Quantity({}, None, (), left_out_by(catalogue, parts["backbone"]), family)
     fill = command(catalogue.config.scale, figure.target)
-    if figure.name not in {other.name for other in catalogue.figures if other.paper == figure.paper}:
-        why = f"its runs are not asked for: put {figure.paper}/{figure.name} under `figures` of the configuration"
-        return Quantity({}, None, (), why, family)
+    if not is_asked(catalogue, figure):
+        return Quantity({}, None, (), ask_for(figure), family)
     values, runs, lacking = {}, [], []
     for run in point.runs:
         found = curve(run, figure, statistic, records)
@@ -143,6 +151,47 @@ def of_point(catalogue: Catalogue, figure: Figure, reference: str, records: Reco
         why = "; ".join(filter(None, [why, "stale: trained by older code; run the workflow again"]))
     measured = f"{statistic}:{reduction} of {' '.join(runs)}"
     return Quantity(values, None, tuple(runs), why, family, measured=measured)
+
+
+def left_out_by(catalogue: Catalogue, backbone: str) -> str:
+    """Which key of the configuration leaves a point of a figure out."""
+    images = catalogue.config.image.backbones
+    if images.get(backbone):
+        return "this configuration's `image.training` leaves that point of the sweep out"
+    return f"this configuration has no `{'image' if backbone in images else 'sentence'}.backbones.{backbone}`"
+
+
+def is_asked(catalogue: Catalogue, figure: Figure) -> bool:
+    return any((other.paper, other.name) == (figure.paper, figure.name) for other in catalogue.figures)
+
+
+def ask_for(figure: Figure) -> str:
+    return f"its runs are not asked for: put {figure.paper}/{figure.name} under `figures` of the configuration"
+
+
+def of_peaks(catalogue: Catalogue, figure: Figure, reference: str, records: Records) -> Quantity:
+    """The share of a sweep's series that have the peaks of two scores at one place."""
+    parts = peaks.REFERENCE.fullmatch(reference)
+    values, runs, why = peaks.by_seed(catalogue, figure, parts, records)
+    if not is_asked(catalogue, figure):
+        values, why = {}, ask_for(figure)
+    elif not values and not why:
+        why = left_out_by(catalogue, parts["backbone"])
+    family = f"{figure.name} peaks"
+    return Quantity(values, None, tuple(map(run_id, runs)), why, family, measured=reference)
+
+
+def of_simulation(catalogue: Catalogue, simulation: Simulation, reference: str, frame: pd.DataFrame | None) -> Quantity:
+    """A number of a simulation, whose seeds are its own: no run is behind it."""
+    line = simulated.line_of(simulation, reference)
+    family = f"{simulation.name} {line['metric']}"
+    if frame is None:
+        why = f"not computed yet: {command(catalogue.config.scale, simulation.target)}"
+        return Quantity({}, None, (), why, family)
+    found = simulated.by_seed(frame, line)
+    lost = ", ".join(str(seed) for seed, value in found.items() if np.isnan(value))
+    values = {seed: value for seed, value in found.items() if not np.isnan(value)}
+    return Quantity(values, None, (), f"seed {lost} diverged" if lost else "", family, measured=reference)
 
 
 def find_point(catalogue: Catalogue, figure: Figure, parts: re.Match) -> Point | None:

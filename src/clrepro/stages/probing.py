@@ -17,8 +17,8 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
     import torch
 
     from clrepro.data import images
+    from clrepro.evaluation import image_pictures
     from clrepro.evaluation.image_features import Images, recipe_of_tests
-    from clrepro.evaluation.image_pictures import PICTURES, arrays
     from clrepro.evaluation.image_probes import Features, rows
     from clrepro.models.image import load
     from clrepro.training.loop import choose_device
@@ -40,8 +40,9 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
         settings, names = run.feature_probes, catalogue.feature_results(run)
         for name in names:
             kind = name.removesuffix(".json")
-            if kind in PICTURES:
-                content = {"arrays": arrays(kind, features)}
+            if kind in image_pictures.PICTURES:
+                shown = image_pictures.arrays(kind, features)
+                content = {"arrays": shown, "rows": image_pictures.rows(kind, shown)}
             else:
                 content = {"protocol": settings, "rows": rows(name, features, settings, kinds)}
             write_json(run.folder / name, content)

@@ -14,6 +14,7 @@ from clrepro.report.trained.notes import Notes
 SEEDS = 3  # rows of panels, at most
 RANK = "collapse/rank_of_squares_raw"
 PLAIN_RANK = "collapse/rank_of_values_raw"
+SAID = {"linear": "linear/top1", "centre": "places/central_separability"}  # above a picture of the plane
 LOWEST = 1e-4  # of the largest singular value: below, the axis ends
 LOST = "no embeddings: the training diverged"
 
@@ -37,9 +38,11 @@ def planes(frame: pd.DataFrame, notes: Notes) -> Figure | None:
             place = dict(backbone=backbone, series=series, seed=seed)
             x, y, classes = (numbers(shown, name, **place) for name in ("x", "y", "class"))
             loss = series.split(",")[0]
-            score = lines.statistic(frame, "linear/top1", **place)["value"]
-            said = f"{loss}, {backbone}" if several else loss
-            axis.set_title(said + (f": linear {score.iloc[0]:.1f} %" if len(score) else ""))
+            said = [f"{loss}, {backbone}" if several else loss]
+            for name, statistic in SAID.items():
+                score = lines.statistic(frame, statistic, **place)["value"]
+                said += [f"{name} {score.iloc[0]:.1f} %"] if len(score) else []
+            axis.set_title(": ".join(filter(None, [said[0], ", ".join(said[1:])])))
             if len(x):
                 axis.scatter(x, y, c=colours(classes), s=9 if len(x) < 1000 else 3, linewidths=0, rasterized=True)
             else:
@@ -56,7 +59,8 @@ def planes(frame: pd.DataFrame, notes: Notes) -> Figure | None:
         figure,
         f"UMAP of the unit rows of {images:,} test images, {min(NEIGHBOURS, images - 1)} neighbours, least distance "
         f"{MIN_DISTANCE:g}. A colour a class ({counts['nunique'].max()}); axes have no unit, and distances between "
-        "clusters mean little. Linear: accuracy of the linear probe.",
+        "clusters mean little. Linear: accuracy of the linear probe. Centre: of the half of the images nearest to the "
+        f"middle, the share of the {min(NEIGHBOURS, images - 1)} nearest in the plane that are of their class (ours).",
         f"Of {more} more seeds the csv has the places." if more else "",
     )
     return figure
