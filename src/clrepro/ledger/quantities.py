@@ -1,5 +1,6 @@
 """What a claim's references stand for: a table's cell or a point of a figure, with our value for every seed."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import yaml
 from clrepro.catalogue import Catalogue, Cell, Figure, Point, Run, papers
 from clrepro.catalogue.tables import PRINTED
 from clrepro.errors import UserError, unknown
+from clrepro.ledger.clouds import MEASURES
 from clrepro.ledger.published import published
 from clrepro.ledger.recorded import matches, rows_of
 from clrepro.ledger.records import Records
@@ -19,6 +21,9 @@ from clrepro.ledger.scores import command, run_id, scores
 POINT = re.compile(
     r"(?P<figure>[^/]+)/(?P<series>[^/\[\]]+)(?:\[(?P<values>[^\]]*)\])?/(?P<backbone>[^/]+)/"
     r"(?P<statistic>[^:]+)(?::(?P<reduction>\w+))?"
+)
+CLOUD = re.compile(  # several series: what is measured of all their checkpoints together
+    r"(?P<figure>[^/]+)/(?P<series>[^/]+)/(?P<backbone>[^/]+)/(?P<measure>\w+)\((?P<statistics>[^()]+)\)"
 )
 REDUCTIONS: dict[str, Callable[[list[float]], float]] = {
     "last": lambda values: values[-1],
@@ -50,6 +55,15 @@ class Quantity:
     is_difference: bool = False
 
 
+@dataclass(frozen=True)
+class Curves:
+    """What the runs of one point of a figure recorded of a statistic, by seed: (step, value) in the order of steps."""
+
+    by_seed: dict[int | None, list[tuple[int, float]]]
+    runs: tuple[str, ...]
+    why: str
+
+
 def resolver(catalogue: Catalogue, paper: str, records: Records) -> Callable[[str], Quantity]:
     """A function from a paper's references to quantities; what the paper does not have is a UserError."""
     tables = papers.all_tables(paper)
@@ -64,7 +78,8 @@ def resolver(catalogue: Catalogue, paper: str, records: Records) -> Callable[[st
         if (paper, *address) in catalogue.cells:
             return of_cell(catalogue, catalogue.cells[paper, *address], records, printed)
         if name in figures:
-            return of_point(catalogue, figure(name), reference, records)
+            kind = of_cloud if CLOUD.fullmatch(reference) else of_point
+            return kind(catalogue, figure(name), reference, records)
         if name not in tables:
             raise unknown("table or figure", name, {*tables, *figures}, f"the reference '{reference}'")
         cells = {"/".join(key[1:]) for key in catalogue.cells if key[:2] == (paper, name)}
@@ -106,43 +121,92 @@ def of_point(catalogue: Catalogue, figure: Figure, reference: str, records: Reco
             f"the reference '{reference}' is no point of a figure; write figure/series[values]/backbone/statistic, "
             "with :reduction if need be"
         )
-    point = find_point(catalogue, figure, parts)
     statistic, reduction = parts["statistic"], parts["reduction"] or "last"
     if reduction not in REDUCTIONS:
         raise unknown("reduction", reduction, REDUCTIONS, f"the reference '{reference}'")
+    found = curves(catalogue, figure, parts, records)
+    values = {seed: REDUCTIONS[reduction]([value for _, value in curve]) for seed, curve in found.by_seed.items()}
+    if reduction == "first" and len(set(values.values())) == 1 < len(values):  # of the untrained encoder: exact
+        values = {None: next(iter(values.values()))}
+    measured = f"{statistic}:{reduction} of {' '.join(found.runs)}"
+    return Quantity(values, None, found.runs, found.why, f"{figure.name} {statistic}", measured=measured)
+
+
+def of_cloud(catalogue: Catalogue, figure: Figure, reference: str, records: Records) -> Quantity:
+    """One number of the checkpoints of several series, seed by seed; the untrained encoder, step 0, is left out."""
+    parts = CLOUD.fullmatch(reference)
+    names, statistics = parts["series"].split(" and "), parts["statistics"].split(", ")
+    if parts["measure"] not in MEASURES:
+        raise unknown("measure", parts["measure"], MEASURES, f"the reference '{reference}'")
+    series, columns, measure = MEASURES[parts["measure"]]
+    if len(names) != (series or len(names)) or len(statistics) != columns:
+        wanted = f"{series or 'any number of'} series joined by ' and ', and {columns} statistics joined by ', '"
+        raise UserError(f"the reference '{reference}': {parts['measure']} takes {wanted}")
+    found = {}
+    for name in names:
+        for statistic in statistics:
+            address = POINT.fullmatch(f"{parts['figure']}/{name}/{parts['backbone']}/{statistic}")
+            if not address:
+                raise UserError(f"the reference '{reference}': '{name}' or '{statistic}' cannot stand there")
+            found[name, statistic] = curves(catalogue, figure, address, records)
+    values = {}
+    for seed in set.intersection(*(set(one.by_seed) for one in found.values())):
+        clouds = [cloud([found[name, statistic].by_seed[seed] for statistic in statistics]) for name in names]
+        if all(len(points) for points in clouds):
+            values[seed] = measure(*clouds)
+    whys = [one.why for one in found.values()]
+    if any(math.isnan(value) for value in values.values()):
+        whys.append(f"no checkpoint lies in the {parts['measure']} of the image")
+    values = {seed: value for seed, value in values.items() if not math.isnan(value)}
+    if not values and not any(whys):
+        whys.append("its runs recorded no checkpoint with all of the statistics")
+    runs = tuple(dict.fromkeys(run for one in found.values() for run in one.runs))
+    why = "; ".join(dict.fromkeys(filter(None, whys)))
+    family = f"{figure.name} {parts['measure']} {statistics[-1]}"
+    return Quantity(
+        values, None, runs, why, family, measured=f"{parts['measure']}({parts['statistics']}) of {' '.join(runs)}"
+    )
+
+
+def cloud(statistics: list[list[tuple[int, float]]]) -> np.ndarray:
+    """The checkpoints after step 0 at which all statistics were measured, (steps, statistics)."""
+    by_step = [dict(curve) for curve in statistics]
+    steps = sorted(set.intersection(*map(set, by_step)) - {0})
+    return np.array([[values[step] for values in by_step] for step in steps])
+
+
+def curves(catalogue: Catalogue, figure: Figure, parts: re.Match, records: Records) -> Curves:
+    """What the runs of the point that a reference names recorded of its statistic."""
+    point, statistic = find_point(catalogue, figure, parts), parts["statistic"]
     if statistic not in figure.scores and not matches(statistic, figure.statistics or ("*",)):
-        raise unknown("statistic", statistic, {*figure.statistics, *figure.scores}, f"the reference '{reference}'")
-    family = f"{figure.name} {statistic}"
+        known = {*figure.statistics, *figure.scores}
+        raise unknown("statistic", statistic, known, f"the reference '{parts[0]}'")
     if point is None:
-        why = f"this configuration has no `sentence.backbones.{parts['backbone']}`"
-        return Quantity({}, None, (), why, family)
-    fill = command(catalogue.config.scale, figure.target)
+        return Curves({}, (), f"this configuration has no `sentence.backbones.{parts['backbone']}`")
     if figure.name not in {other.name for other in catalogue.figures if other.paper == figure.paper}:
         why = f"its runs are not asked for: put {figure.paper}/{figure.name} under `figures` of the configuration"
-        return Quantity({}, None, (), why, family)
-    values, runs, lacking = {}, [], []
+        return Curves({}, (), why)
+    by_seed, runs, lacking = {}, [], []
     for run in point.runs:
         found = curve(run, figure, statistic, records)
         if found:
-            values[run.seed if run.objective else None] = REDUCTIONS[reduction](found)
+            by_seed[run.seed if run.objective else None] = found
             runs.append(run_id(run))
         else:
             lacking.append(run)
-    if reduction == "first" and len(set(values.values())) == 1 < len(values):  # of the untrained encoder: exact
-        values = {None: next(iter(values.values()))}
     why = ""
     if lacking:
-        seeds = "" if not values else f"seed {', '.join(str(run.seed) for run in lacking)} "
+        seeds = "" if not by_seed else f"seed {', '.join(str(run.seed) for run in lacking)} "
         broken = [str(file) for run in lacking for file in records.problems if file.parent == run.folder]
         left_out = f"left out, broken: {', '.join(broken)}" if broken else "not run yet"
         if not broken and all(records.record(run) for run in lacking):
             left_out = f"its runs recorded no {statistic}"
+        fill = command(catalogue.config.scale, figure.target)
         why = f"{seeds}{left_out}" if broken else f"{seeds}{left_out}: {fill}"
     present = [run for run in point.runs if run not in lacking]
     if any(run.objective and catalogue.is_stale(run, records.record(run)) for run in present):
         why = "; ".join(filter(None, [why, "stale: trained by older code; run the workflow again"]))
-    measured = f"{statistic}:{reduction} of {' '.join(runs)}"
-    return Quantity(values, None, tuple(runs), why, family, measured=measured)
+    return Curves(by_seed, tuple(runs), why)
 
 
 def find_point(catalogue: Catalogue, figure: Figure, parts: re.Match) -> Point | None:
@@ -172,8 +236,8 @@ def find_point(catalogue: Catalogue, figure: Figure, parts: re.Match) -> Point |
     return None
 
 
-def curve(run: Run, figure: Figure, statistic: str, records: Records) -> list[float]:
-    """The values of a run's statistic in the order of steps; none if a file that may hold it is missing or broken."""
+def curve(run: Run, figure: Figure, statistic: str, records: Records) -> list[tuple[int, float]]:
+    """A run's statistic as (step, value) in the order of steps; none if a file of the run is missing or broken."""
     needed = [records.record(run)]
     needed += [records.probes(run)] if run.has_probes else []
     needed += [records.rows(run, name.removesuffix(".json")) for name in figure.tests]
@@ -181,4 +245,4 @@ def curve(run: Run, figure: Figure, statistic: str, records: Records) -> list[fl
         return []
     recorded = rows_of(run, figure, records)
     rows = [(step, value) for step, name, middle, value in recorded if name == statistic and middle is None]
-    return [value for _, value in sorted(rows, key=lambda row: row[0])]
+    return sorted(rows, key=lambda row: row[0])
