@@ -322,7 +322,7 @@ def test_what_a_figure_plots_is_recorded_in_training(paper_scale):
     probes = Probes()
     view1, view2 = torch.randn(2, 128, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     probes.development(0, view1, view2, torch.full((128,), 5.0))
-    probes.batch(0, view1, view2)
+    probes.batch(0, view1, view2, 0.5)
     probes.held_out(0, [(view1, view2)])
     recorded = {"statistics": {"stsb_dev", "best_stsb_dev", *(row[1] for row in probes.rows)}}
     recorded["histograms"] = {part["statistic"] for part in probes.histograms}

@@ -140,6 +140,19 @@ def test_share_of_the_hardest_negative_by_projection(views):
     assert shares[0].median() > 0.9 > shares[-1].max()  # cold: mostly one negative has all; hot: nobody has
 
 
+def test_the_hardest_negatives_plain_weight_is_its_part_of_the_softmax(views):
+    h, p = map(unit, views)
+    temperatures = (0.01, 0.5)
+    weights = statistics.hardest_weights(*tensors(views), temperatures).numpy()
+    for row, temperature in zip(weights, temperatures, strict=True):
+        for i, weight in enumerate(row):  # every anchor, also those beyond the margin
+            pulls = [math.exp(h[i] @ p[j] / temperature) for j in range(len(h)) if j != i]
+            assert weight == pytest.approx(max(pulls) / sum(pulls))
+    # one negative as near as the other: each has half, whatever the positive
+    even = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    assert statistics.hardest_weights(even, even, (0.05,))[0, 0] == pytest.approx(0.5)
+
+
 def test_bounds_of_lemma_1_and_what_they_say(views):
     h, p = map(unit, views)
     lambdas = (0.25, 1.0)

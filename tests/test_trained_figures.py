@@ -34,7 +34,9 @@ def names_of(figure):
         "heldout_positive_cosine_*": ["heldout_positive_cosine_mean"],
         "heldout_negative_cosine_*": ["heldout_negative_cosine_mean"],
         "heldout_hardest_share@*": [f"heldout_hardest_share@{value:g}" for value in TEMPERATURES],
+        "heldout_hardest_weight@*": [f"heldout_hardest_weight@{value:g}" for value in TEMPERATURES],
         "heldout_ratio_kept@*": [f"heldout_ratio_kept@{value:g}" for value in LAMBDAS],
+        "heldout_ratio_met@*": [f"heldout_ratio_met@{value:g}@1.5" for value in LAMBDAS],
     }
     shapes = ("mean", "std", "skewness", "excess_kurtosis", "normal_distance")
     for side in ("positive", "negative"):
@@ -156,17 +158,36 @@ def test_losses_are_means_over_seeds_where_all_seeds_have_a_value(demo):
 def test_points_of_alignment_and_uniformity_are_those_of_the_selected_checkpoint(demo):
     figure, frame = drawn(demo, "nie2023/figure_1a")
     for axis, statistic in zip(figure.axes, scatter.DEFINITIONS, strict=False):
-        points = [tuple(dots.get_offsets()[0]) for dots in axis.collections]
+        points = [tuple(dots.get_offsets()[0]) for dots in axis.collections if dots.get_gid() == "selected"]
         at = frame[frame["step"] == 40]
         expected = [
             (mean(run, statistic="dev_uniformity"), mean(run, statistic=statistic))
             for _, run in at.groupby(["series", "seed"], sort=False)
         ]
         np.testing.assert_allclose(sorted(points), sorted(expected))
+        clouds = [dots for dots in axis.collections if dots.get_gid() != "selected"]
+        scores = frame[(frame["statistic"] == "stsb_dev") & (frame["step"] > 0)]["value"] * 100
+        assert sorted(np.concatenate([dots.get_array() for dots in clouds])) == pytest.approx(sorted(scores))
     assert "steps away" not in footnote(figure)
+    average = mean(frame, statistic="sts/Avg", series="L_dcl")
+    assert f"L_dcl {average:.1f}" in footnote(figure)
     between = frame.assign(step=frame["step"].where(frame["statistic"] != "sts/Avg", 45))
     figure, _ = drawn(demo, "nie2023/figure_1a", between)
     assert "at most 5 steps away" in footnote(figure)
+
+
+def test_the_image_is_cut_in_thirds_whose_mean_scores_are_said(demo):
+    frame = made(demo.figure("nie2023/figure_1a"), seeds=SEEDS[:1])
+    way = {20: (-1.0, 0.1, 0.30), 40: (-2.0, 0.2, 0.50), 60: (-3.0, 0.3, 0.40)}  # bottom right to top left
+    for step, values in way.items():
+        for name, value in zip(("dev_uniformity", "dev_alignment", "stsb_dev"), values, strict=True):
+            frame.loc[(frame["step"] == step) & (frame["statistic"] == name), "value"] = value
+    figure, _ = drawn(demo, "nie2023/figure_1a", frame)
+    assert "L_align as written: bottom right 30.0, middle 50.0, top left 40.0." in footnote(figure)
+    dotted = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]
+    # places run from -0.5 + ... : between (-1, 0.1) and (-3, 0.3) the cuts cross x = -2 at y = 0.2 -+ 0.0667
+    crossing = sorted(np.interp(-2.0, *line.get_data()) for line in dotted)
+    assert crossing == pytest.approx([0.2 - 0.2 / 3, 0.2 + 0.2 / 3])
 
 
 def test_scores_stand_at_their_last_gap_and_carry_their_margin(demo):
@@ -185,9 +206,10 @@ def test_curves_are_named_at_their_ends(demo):
     figure, frame = drawn(demo, "nie2023/figure_3b")
     (axis,) = figure.axes
     named = {text.get_text(): text.xy for text in axis.texts}
+    gaps = frame[frame["statistic"] == "train_distance_gap"]
     assert list(named) == ["L_cl", "L_a&u", "L_dcl", "L_dcl+", "L_mpt", "L_met", "L_mat"]
     for series, (step, value) in named.items():
-        assert (step, value) == pytest.approx((60, mean(frame, series=series, step=60)))
+        assert (step, value) == pytest.approx((60, mean(gaps, series=series, step=60)))
     assert len({line.get_marker() for line in axis.lines if line.get_marker() != "None"}) == 7
 
 
@@ -220,13 +242,13 @@ def test_sweeps_show_the_selected_and_the_last_score(demo):
 
 def test_shares_over_temperatures_before_and_after(demo):
     figure, frame = drawn(demo, "li2024/figure_7")
-    (axis,) = figure.axes
-    for label, series, step in (("before training", "untrained", 0), ("after training (baseline)", "baseline", 60)):
-        taus, values = labelled(axis, label)
-        part = frame[(frame["series"] == series) & (frame["step"] == step)]
-        assert taus.tolist() == list(TEMPERATURES)
-        assert values == pytest.approx([mean(part, statistic=f"heldout_hardest_share@{tau:g}") for tau in taus])
-    assert f"{mean(frame, series='untrained', statistic='heldout_hardest_share@0.05'):.2f}" in footnote(figure)
+    for axis, kind in zip(figure.axes, ("weight", "share"), strict=True):
+        for label, series, step in (("before training", "untrained", 0), ("after training (baseline)", "baseline", 60)):
+            taus, values = labelled(axis, label)
+            part = frame[(frame["series"] == series) & (frame["step"] == step)]
+            assert taus.tolist() == list(TEMPERATURES)
+            assert values == pytest.approx([mean(part, statistic=f"heldout_hardest_{kind}@{tau:g}") for tau in taus])
+        assert f"{mean(frame, series='untrained', statistic=f'heldout_hardest_{kind}@0.05'):.2f}" in footnote(figure)
 
 
 def test_densities_have_area_one_and_end_in_all(demo):

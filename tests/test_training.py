@@ -105,6 +105,19 @@ def test_probes_say_what_an_independent_embedding_says(tiny, demo_tasks, tmp_pat
     assert counts["heldout_positive_cosine"] == 128
     assert counts["heldout_within_cosine"] == 128 * 127 / 2
     assert values[0, "heldout_positive_cosine_mean"] > values[0, "heldout_negative_cosine_mean"]
+    below_one = {  # 25 of 100 bins of 0..4
+        item["statistic"]: sum(item["counts"][:25]) / max(1, sum(item["counts"]))
+        for item in probes["histograms"] if item["step"] == 0
+    }  # fmt: skip
+    met = {name: value for (step, name), value in values.items() if step == 0 and name.endswith("@1")}
+    met = {name: value for name, value in met.items() if name.startswith("heldout_ratio_met")}
+    assert len(met) >= 2
+    for name, value in met.items():
+        lam = name.split("@")[1]
+        assert value == pytest.approx(below_one[f"heldout_ratio_lower@{lam}"])
+        assert value <= values[0, f"heldout_ratio_met@{lam}@1.5"]
+    for step in (0, 5, 10):
+        assert values[step, "train_loss"] == pytest.approx(values[step, "train_contrastive_loss"], rel=1e-4)
     assert values[5, "gradient_norm_max"] >= values[5, "gradient_norm_mean"] > 1e-3
     assert values[5, "gradient_clipped_share"] == 1
     settings = {**SETTINGS, "held_out": 0.4}

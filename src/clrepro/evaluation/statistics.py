@@ -148,12 +148,22 @@ def active_anchors(view1: Tensor, view2: Tensor, margin: float) -> Tensor:
     return positive - negative.amax(1) < margin
 
 
+def hardest_weights(view1: Tensor, view2: Tensor, temperatures: Sequence[float]) -> Tensor:
+    """The hardest negative's part of the exponential weights, (temperatures, N); li2024, figure 7 as written.
+
+    max_{j != i} w_ij with w_ij = e^{s_ij / tau} / sum_{k != i} e^{s_ik / tau}, for every anchor: the text names no
+    filter. In 1 / (N - 1) .. 1.
+    """
+    similarity = pair_cosines(view1, view2)[1]
+    return torch.stack([torch.softmax(similarity / temperature, 1).amax(1) for temperature in temperatures])
+
+
 def hardest_shares(view1: Tensor, view2: Tensor, temperatures: Sequence[float], margin: float) -> Tensor:
     """Share of the hardest negative in the weighted sum of negatives, (temperatures, active anchors).
 
     The released rule of li2024, figure 7: w_ij = softmax_{j != i}(s_ij / tau); every negative pulls by
     v_ij = w_ij (h'_j - s_ij h_i), its part in the tangent space of h_i; with V_i = sum_j v_ij and k the hardest
-    negative, share_i = (v_ik . V_i) / ||V_i||^2. It is no plain weight: it may leave [0, 1].
+    negative, share_i = (v_ik . V_i) / ||V_i||^2. It is no plain weight (see hardest_weights): it may leave [0, 1].
     """
     active = active_anchors(view1, view2, margin)
     one, two = unit(view1), unit(view2)

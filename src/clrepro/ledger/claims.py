@@ -13,7 +13,8 @@ from clrepro.errors import UserError
 from clrepro.ledger import inference
 from clrepro.ledger.claim_forms import Claim, Part, load
 from clrepro.ledger.inference import ALPHA, Contrast, Result
-from clrepro.ledger.quantities import Quantity, resolver
+from clrepro.ledger.quantities import resolver
+from clrepro.ledger.quantity import Quantity
 from clrepro.ledger.records import Records
 
 COLUMNS = [

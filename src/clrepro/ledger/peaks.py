@@ -4,8 +4,10 @@ import re
 
 from clrepro.catalogue import Catalogue, Figure, papers
 from clrepro.errors import unknown
+from clrepro.ledger.points import ask_for, is_asked, left_out_by
+from clrepro.ledger.quantity import Quantity
 from clrepro.ledger.records import Records
-from clrepro.ledger.scores import command, score_of_run
+from clrepro.ledger.scores import command, run_id, score_of_run
 
 REFERENCE = re.compile(r"[^/]+/(?P<series>[^/]+)/(?P<backbone>[^/]+)/peaks\((?P<score>[^(),]+), (?P<other>[^(),]+)\)")
 
@@ -41,3 +43,16 @@ def by_seed(catalogue: Catalogue, figure: Figure, parts: re.Match, records: Reco
     fill = command(catalogue.config.scale, figure.target)
     why = f"seed {', '.join(map(str, lacking))} not finished: {fill}" if lacking else ""
     return values, [run for run in runs if run.seed in values], why
+
+
+def quantity(catalogue: Catalogue, figure: Figure, reference: str, records: Records) -> Quantity:
+    """The share of a sweep's series that have the peaks of two scores at one place."""
+    parts = REFERENCE.fullmatch(reference)
+    values, runs, why = by_seed(catalogue, figure, parts, records)
+    if not is_asked(catalogue, figure):
+        values, why = {}, ask_for(figure)
+    elif not values and not why:
+        why = left_out_by(catalogue, parts["backbone"])
+    family = f"{figure.name} peaks"
+    comparable = catalogue.compares(runs)
+    return Quantity(values, None, tuple(map(run_id, runs)), why, family, measured=reference, comparable=comparable)

@@ -3,10 +3,14 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from clrepro.catalogue import Catalogue
 from clrepro.catalogue.simulations import NUMBERS, Simulation
 from clrepro.errors import UserError, unknown
+from clrepro.ledger.quantity import Quantity
+from clrepro.ledger.scores import command
 
 REFERENCE = re.compile(r"[^/]+/(?P<series>[^/]+)/(?P<loss>[^/\[\]]+)(?:\[(?P<weight>[^\[\]]+)\])?/(?P<metric>[^/]+)")
 ANCHORED = "OAR-"
@@ -49,3 +53,18 @@ def by_seed(frame: pd.DataFrame, line: dict[str, str | float]) -> dict[int, floa
     """The values of that line, NaN where a training diverged."""
     chosen = frame[(frame[list(line)] == pd.Series(line)).all(axis=1)]
     return {int(seed): float(value) for seed, value in zip(chosen["seed"], chosen["value"], strict=True)}
+
+
+def quantity(catalogue: Catalogue, simulation: Simulation, reference: str, frame: pd.DataFrame | None) -> Quantity:
+    """A number of a simulation, whose seeds are its own: no run is behind it."""
+    line = line_of(simulation, reference)
+    family = f"{simulation.name} {line['metric']}"
+    if frame is None:
+        why = f"not computed yet: {command(catalogue.config.scale, simulation.target)}"
+        return Quantity({}, None, (), why, family)
+    found = by_seed(frame, line)
+    lost = ", ".join(str(seed) for seed, value in found.items() if np.isnan(value))
+    values = {seed: value for seed, value in found.items() if not np.isnan(value)}
+    whole = not simulation.settings["footnote"]  # that is, not thinned
+    why = f"seed {lost} diverged" if lost else ""
+    return Quantity(values, None, (), why, family, measured=reference, comparable=whole)

@@ -98,7 +98,9 @@ def addressed(cells: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def number_of(rows: pd.DataFrame) -> str:
     """Our number of a cell as tables show it, of several the smallest and the largest."""
-    texts = [number(float(value), int(decimals)) for value, decimals in zip(rows["ours"], rows["decimals"], strict=True)]
+    texts = [
+        number(float(value), int(decimals)) for value, decimals in zip(rows["ours"], rows["decimals"], strict=True)
+    ]
     least, most = min(texts, key=float), max(texts, key=float)
     return least if least == most else f"{least} to {most}"
 

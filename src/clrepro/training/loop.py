@@ -169,7 +169,7 @@ def fit(
             largest = torch.stack([view.detach().abs().max() for *views, _ in terms for view in views]).max()
             health.append(torch.stack([loss.detach().float(), largest.float(), norm.detach().float()]))
             if progress.step == 0 and 0 in probed:
-                progress.probes.batch(0, gather(view1.detach()), gather(view2.detach()))
+                progress.probes.batch(0, gather(view1.detach()), gather(view2.detach()), float(loss.detach()))
             progress.step += 1
             bar.update()
             evaluate = progress.step in evaluated
@@ -191,7 +191,8 @@ def fit(
                 progress.norms += norms
                 health.clear()
             if progress.step in probed:
-                progress.probes.batch(progress.step, gather(view1.detach()), gather(view2.detach()))
+                views = gather(view1.detach()), gather(view2.detach())
+                progress.probes.batch(progress.step, *views, float(loss.detach()))
                 progress.probes.gradients(progress.step, progress.norms, settings["clip"])
                 progress.norms = []
             if group.first and keep:

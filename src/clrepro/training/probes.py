@@ -25,12 +25,13 @@ HELD_OUT_SEED = 0  # which examples are held out, and their dropout masks, are t
 MARGIN = 0.30  # m of li2024's baseline: which anchors count for shares and ratios
 TEMPERATURES = (0.001, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.3, 0.5, 1.0, 3.0)
 LAMBDAS = (0.1, 0.25, 0.5, 1.0, 2.0)  # the paper names none
+RATIOS = (1.0, 1.5)  # the static ratio, and the middle of the range that li2024 finds for dynamic ones
 COSINE_BINS = 200  # on [-1, 1]
 RATIO_BINS, RATIO_LIMIT = 100, 4.0  # on [0, 4]; what lies beyond counts in the last bin
 SETTINGS = {
     "development": "encoder outputs before the head, dropout off; contrastive loss at 0.05, uniformity at t = 2",
     "train": "the batch of the step as the objective sees it (at step 0 the first batch), uniformity within each "
-    "view; gradient norms before clipping, of all steps since the last probe",
+    "view; loss is the objective's own value; gradient norms before clipping, of all steps since the last probe",
 }
 HELD_OUT_SETTINGS = {
     "held_out": "encoder outputs before the head, dropout on, tokens cut as in training; a positive pair is one "
@@ -38,6 +39,7 @@ HELD_OUT_SETTINGS = {
     "margin": MARGIN,
     "temperatures": list(TEMPERATURES),
     "lambdas": list(LAMBDAS),
+    "ratios": list(RATIOS),
 }
 
 
@@ -105,12 +107,13 @@ class Probes:
         self.settings["development_batch_size"] = statistics.development_batch(gold)
         self.add(step, "dev", statistics.development_statistics(first, second, gold))
 
-    def batch(self, step: int, view1: Tensor, view2: Tensor) -> None:
-        """The two views (N, D) of a training batch; names begin with train_."""
+    def batch(self, step: int, view1: Tensor, view2: Tensor, loss: float) -> None:
+        """The two views (N, D) of a training batch and its loss; names begin with train_."""
         view1, view2 = precise(view1), precise(view2)
         positive, negative = (statistics.angles(part) for part in statistics.pair_cosines(view1, view2))
         uniformity = (statistics.uniformity(view1) + statistics.uniformity(view2)) / 2
         values = {
+            "loss": loss,
             "contrastive_loss": statistics.contrastive_loss(view1, view2),
             "alignment": statistics.alignment(view1, view2),
             "uniformity": uniformity,
@@ -174,10 +177,13 @@ def held_out_statistics(view1: Tensor, view2: Tensor) -> dict[str, Tensor]:
     active = statistics.active_anchors(view1, view2, MARGIN).to(view1.dtype)
     values = {"positive_cosine": positive, "negative_cosine": negative.flatten(), "active": active}
     shares = statistics.hardest_shares(view1, view2, TEMPERATURES, MARGIN)
-    for temperature, share in zip(TEMPERATURES, shares, strict=True):
-        values[f"hardest_share@{temperature:g}"] = share
+    weights = statistics.hardest_weights(view1, view2, TEMPERATURES)
+    for temperature, share, weight in zip(TEMPERATURES, shares, weights, strict=True):
+        values[f"hardest_share@{temperature:g}"], values[f"hardest_weight@{temperature:g}"] = share, weight
     for lam, (lower, upper) in zip(LAMBDAS, statistics.ratio_bounds(view1, view2, LAMBDAS, MARGIN), strict=True):
         values[f"ratio_lower@{lam:g}"], values[f"ratio_upper@{lam:g}"] = lower, upper
+        for ratio in RATIOS:  # whether this ratio meets the lemma's condition
+            values[f"ratio_met@{lam:g}@{ratio:g}"] = (lower < ratio).to(lower.dtype)
     for name, ratio in statistics.dynamic_ratios(view1, view2, MARGIN).items():
         values[f"{name}_ratio"] = ratio
     return values

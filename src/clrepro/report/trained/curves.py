@@ -48,6 +48,9 @@ def losses(frame: pd.DataFrame, notes: Notes) -> Figure:
         f"pairs with gold > 4 as written (L_cl{batches}), dotted L_align over pairs of exactly 5 as the released code "
         "counts; L_uniform over all sentences."
     )
+    loss = lines.statistic(frame, "train_loss").groupby("step")["value"].mean()
+    if len(loss):
+        said += f" The optimised loss itself on training batches: {loss.iloc[0]:.2f} first, {loss.iloc[-1]:.2f} last."
     notes.below(figure, several(frame), said)
     return figure
 

@@ -7,11 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
+from clrepro.ledger.clouds import THIRDS, along_diagonal
 from clrepro.report import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 
-STS, TRANSFER = "sts/Avg", "transfer/Avg"
+STS, TRANSFER, DEV = "sts/Avg", "transfer/Avg", "stsb_dev"
 DEFINITIONS = {
     "dev_alignment": "as written: pairs with gold > 4",
     "dev_alignment_released": "as released: pairs with gold = 5",
@@ -19,30 +20,37 @@ DEFINITIONS = {
 
 
 def alignment_and_uniformity(frame: pd.DataFrame, notes: Notes) -> Figure:
-    """nie2023, figure 1a: where the selected checkpoints lie, coloured by their STS; faint: the whole training."""
+    """nie2023, figure 1a: every checkpoint in the colour of its STS-B dev score, ringed the selected ones."""
     figure, panels = plotting.new(1, 2, width=3.7, height=3.3)
-    scores = lines.statistic(frame, STS)["value"]
-    norm = Normalize(*(scores.min(), scores.max()) if scores.nunique() > 1 else (None, None))
-    looks, far, drawn = lines.looks(frame["series"]), 0, None
+    scored = frame[(frame["statistic"] == DEV) & (frame["step"] > 0)]["value"] * 100
+    norm = Normalize(*(scored.min(), scored.max()) if scored.nunique() > 1 else (None, None))
+    looks, far, drawn, thirds = lines.looks(frame["series"]), 0, None, ""
     for axis, (statistic, title) in zip(panels[0], DEFINITIONS.items(), strict=True):
+        image = []
         for (series, _), run in frame.groupby(["series", "seed"], sort=False):
             way = places(run, statistic)
             if way.empty:
                 continue
-            axis.plot(way["x"], way["y"], color="#bbbbbb", linewidth=0.5, marker=".", markersize=2, zorder=1)
-            score = lines.statistic(run, STS)
-            if score.empty:
+            look = {"marker": looks[series]["marker"], "norm": norm, "cmap": plotting.COLOURS}
+            axis.plot(way["x"], way["y"], color="#bbbbbb", linewidth=0.5, zorder=1)
+            trained = way[way.index > 0].dropna()
+            image.append(trained)
+            drawn = axis.scatter(trained["x"], trained["y"], c=trained["score"] * 100, s=12, zorder=2, **look)
+            selected = lines.statistic(run, STS)["step"]
+            if trained.empty or selected.empty:
                 continue
-            selected = score["step"].iloc[0]
-            nearest = way.index[np.abs(way.index - selected).argmin()]
-            far = max(far, abs(int(nearest - selected)))
-            drawn = axis.scatter(
-                *way.loc[nearest, ["x", "y"]], c=[score["value"].iloc[0]], marker=looks[series]["marker"], s=40,
-                norm=norm, cmap=plotting.COLOURS, alpha=0.9, edgecolors="black", linewidths=0.6, zorder=3,
+            nearest = trained.index[np.abs(trained.index - selected.iloc[0]).argmin()]
+            far = max(far, abs(int(nearest - selected.iloc[0])))
+            best = trained.loc[nearest]
+            axis.scatter(
+                best["x"], best["y"], c=[best["score"] * 100], s=60, edgecolors="black", linewidths=1.1, zorder=4,
+                gid="selected", **look,
             )  # fmt: skip
         start = frame[frame["step"] == 0].drop_duplicates("statistic").assign(seed=0)
         for place in places(start, statistic).itertuples():
             axis.plot(place.x, place.y, "+", color="black", markersize=8, zorder=2)
+        means = cut_in_thirds(axis, pd.concat(image)) if image else ""
+        thirds = thirds or means
         axis.set_xlabel("L_uniform (t = 2), STS-B dev")
         axis.set_ylabel("L_align (α = 2), STS-B dev")
         axis.set_title(title)
@@ -53,19 +61,41 @@ def alignment_and_uniformity(frame: pd.DataFrame, notes: Notes) -> Figure:
     marks.append(matplotlib.lines.Line2D([], [], linestyle="", marker="+", color="black", label="before training"))
     figure.legend(handles=marks, loc="outside upper left", ncols=len(marks))
     if drawn is not None:
-        figure.colorbar(drawn, ax=panels[0, -1], label="STS average (Spearman × 100)", shrink=0.9)
-    said = "Points: the checkpoint that STS-B dev selected, one a seed; grey: the whole training."
+        figure.colorbar(drawn, ax=panels[0, -1], label="STS-B dev (Spearman × 100)", shrink=0.9)
+    said = "Points: checkpoints of all seeds; large: the one that STS-B dev selected."
     if far:
         said += f" Statistics are those of the probe nearest to the selected step, at most {far} steps away."
-    notes.below(figure, said)
+    averages = frame[frame["statistic"] == STS].groupby("series", sort=False)["value"].mean()
+    if len(averages):
+        said += f" Its STS average: {', '.join(f'{name} {value:.1f}' for name, value in averages.items())}."
+    notes.below(figure, said, thirds)
     return figure
 
 
+def cut_in_thirds(axis: Axes, points: pd.DataFrame) -> str:
+    """Dotted lines between the thirds of an image from its bottom right to its top left; their mean scores in words."""
+    if len(points) < 2 or points["x"].nunique() < 2 or points["y"].nunique() < 2:
+        return ""
+    axis.set_xlim(axis.get_xlim())
+    axis.set_ylim(axis.get_ylim())
+    x, y = (points[name].to_numpy() for name in ("x", "y"))
+    wide, high = np.ptp(x), np.ptp(y)
+    way = y / high - x / wide
+    ends = np.array(axis.get_xlim())
+    for cut in np.linspace(way.min(), way.max(), 4)[1:3]:
+        axis.plot(ends, high * (cut + ends / wide), ":", color="#999999", linewidth=0.8, zorder=0)
+    third = along_diagonal(x, y)
+    means = [100 * points["score"].to_numpy()[third == number].mean() for number in range(3) if (third == number).any()]
+    names = [name.replace("_", " ") for number, name in enumerate(THIRDS) if (third == number).any()]
+    listed = ", ".join(f"{name} {mean:.1f}" for name, mean in zip(names, means, strict=True))
+    return f"Dotted: thirds of the way along the diagonal; mean STS-B dev, L_align as written: {listed}."
+
+
 def places(run: pd.DataFrame, statistic: str) -> pd.DataFrame:
-    """x: uniformity, y: alignment of one run by steps, where both were measured."""
-    columns = {"x": "dev_uniformity", "y": statistic}
+    """x: uniformity, y: alignment of one run by steps, where both were measured; score: STS-B dev, NaN if not known."""
+    columns = {"x": "dev_uniformity", "y": statistic, "score": DEV}
     found = {axis: lines.statistic(run, name).set_index("step")["value"] for axis, name in columns.items()}
-    return pd.DataFrame(found).dropna().sort_index()
+    return pd.DataFrame(found).dropna(subset=["x", "y"]).sort_index()
 
 
 def scores_against_gap(frame: pd.DataFrame, notes: Notes) -> Figure:

@@ -10,7 +10,7 @@ from clrepro.report.trained.curves import anchors, held_out
 from clrepro.report.trained.notes import Notes
 
 PARAMETERS = {"margin": ("m", 0.30), "temperature": ("τ", 0.05), "ratio": ("r", 1.0)}
-SHARE = "heldout_hardest_share@"
+PARTS = {"heldout_hardest_weight@": "weight", "heldout_hardest_share@": "projected share"}
 STATES = {"untrained": "before training", "baseline": "after training (baseline)"}
 MARKED = 0.05  # the setting that li2024 marks
 
@@ -58,27 +58,28 @@ def last(part: pd.DataFrame, along: str) -> pd.DataFrame:
 
 
 def hardest_shares(frame: pd.DataFrame, notes: Notes) -> Figure:
-    """li2024, figure 7: the hardest negative's share of the weights against tau, before and after training."""
-    figure, panels = plotting.new(1, 1, width=5.6, height=3.1)
-    axis, found = panels[0, 0], []
-    part = frame[frame["statistic"].str.startswith(SHARE)]
-    part = part.assign(temperature=part["statistic"].str.removeprefix(SHARE).astype(float))
+    """li2024, figure 7: the hardest negative's part against tau, before and after training; weight and projection."""
+    figure, panels = plotting.new(1, 2, width=3.7, height=3.1)
     looks = lines.looks(STATES)
-    for series, label in STATES.items():
-        one = last(part[part["series"] == series], "temperature")
-        if one.empty:
-            continue
-        table = lines.by_seed(one, "temperature")
-        mean = lines.curve(axis, table, {**looks[series], "markevery": 1}, label)
-        if MARKED in mean.index:
-            found.append(f"{label} {mean[MARKED]:.2f}")
-    axis.set_xscale("log")
-    axis.axvline(MARKED, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
-    axis.annotate(f"τ = {MARKED:g}", (MARKED, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -1),
-                  textcoords="offset points", fontsize=8, color="#555555", va="top")  # fmt: skip
-    axis.set_xlabel("τ (temperature)")
-    axis.set_ylabel("share of the hardest negative")
-    figure.legend(*axis.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    found = []
+    for axis, (prefix, label) in zip(panels[0], PARTS.items(), strict=True):
+        part = frame[frame["statistic"].str.startswith(prefix)]
+        part = part.assign(temperature=part["statistic"].str.removeprefix(prefix).astype(float))
+        for series, state in STATES.items():
+            one = last(part[part["series"] == series], "temperature")
+            if one.empty:
+                continue
+            mean = lines.curve(axis, lines.by_seed(one, "temperature"), {**looks[series], "markevery": 1}, state)
+            if MARKED in mean.index:
+                found.append(f"{label} {state} {mean[MARKED]:.2f}")
+        axis.set_xscale("log")
+        axis.axvline(MARKED, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
+        axis.annotate(f"τ = {MARKED:g}", (MARKED, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -1),
+                      textcoords="offset points", fontsize=8, color="#555555", va="top")  # fmt: skip
+        axis.set_xlabel("τ (temperature)")
+        axis.set_ylabel(f"{label} of the hardest negative")
+    named = dict(pair for axis in panels[0] for pair in zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    figure.legend(named.values(), named.keys(), loc="outside upper left", ncols=2)
     active = [
         f"{label} {100 * share['value'].mean():.0f} %"
         for series, label in STATES.items()
@@ -87,8 +88,9 @@ def hardest_shares(frame: pd.DataFrame, notes: Notes) -> Figure:
     said = f"At τ = {MARKED:g}: {', '.join(found)}. " if found else ""
     left = f" ({', '.join(active)})" if active else ""
     said += (
-        f"{held_out(notes)}; {anchors(notes)}{left}. Share as released: projection of the hardest negative's pull on "
-        "the sum of all pulls, so that it may leave 0..1."
+        f"{held_out(notes)}. Weight, as written: part of the exponential weights, all anchors. Share, as released: "
+        "projection of the hardest negative's pull on the sum of all pulls, so that it may leave 0..1; "
+        f"{anchors(notes)}{left}."
     )
     notes.below(figure, said)
     return figure
