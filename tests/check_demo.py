@@ -1,4 +1,4 @@
-"""After `make demo`: tables filled, figures drawn, claims tested, theory checked, training works, no problem, no warning.
+"""After `make demo`: tables filled, figures drawn, claims tested, theory checked, encoders trained, nothing to warn of.
 
 Run by .ci/run, which keeps what the demo printed as logs/demo/console.log.
 """

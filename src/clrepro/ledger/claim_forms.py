@@ -72,8 +72,8 @@ def _claim(entry: Any, paper: str, place: str) -> Claim:
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UserError(f"{place}: id is {name!r}; give it small letters, digits and underscores, as dcl_beats_cl")
     place = f"papers/{paper}/claims.yaml, {name}"
-    common = {"id", "statement", "place"}
-    _keys(entry, common, {"quote", "for", "note", "all", *FORMS}, place)
+    common = {"id", "statement", "quote", "place"}
+    _keys(entry, common, {"for", "note", "all", *FORMS}, place)
     forms = [key for key in entry if key == "all" or key in FORMS]
     if len(forms) != 1:
         known = ", ".join((*FORMS, "all"))
