@@ -127,6 +127,21 @@ def test_the_values_of_li2024s_scripts_reach_the_runs(paper_scale):
             assert (how.head_at_selection, how.precision, how.epochs, how.max_length) == (False, "fp32", 1, 32)
 
 
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_sentence_encoders_are_trained_with_the_adamw_that_the_authors_had(scale):
+    runs = Catalogue(configuration.load(scale)).runs
+    trained = [run for run in runs if run.modality == "sentence" and run.objective]
+    assert {run.identity["training"].get("optimiser") for run in trained} == {"adamw_transformers"}
+    # nie2023's, SimCSE's (which huang2023 shares) and li2024's recipes differ in these
+    how = {(run.recipe.head_at_selection, run.recipe.freeze_embeddings) for run in trained}
+    assert how == {(True, False), (False, False), (False, True)}
+    other = asking(scale, rows={"today's": {"objective": "infonce", "settings": {"optimiser": "adamw"}}})
+    (run,) = {run.hash8: run for run in set(other.runs) - set(runs) if run.backbone.key == "BERT_base"}.values()
+    assert "optimiser" not in run.identity["training"]  # a run of before this setting is still itself
+    with pytest.raises(UserError, match="weight_decay: .*0.01, but optimiser adamw_transformers has none"):
+        asking(scale, rows={"decayed": {"objective": "infonce", "settings": {"weight_decay": 0.01}}}).runs  # noqa: B018
+
+
 def test_a_step_of_table_5_switches_on_one_component_more(cells):
     for row, plain in (("MHE", 10), ("B", 30), ("V", 30)):
         dissipation, weight, ratio = (
@@ -193,9 +208,10 @@ def test_identity_follows_what_decides_the_result_and_nothing_else():
 
 
 def test_a_switch_that_is_off_leaves_old_identities_alone_and_one_that_is_on_does_not():
-    assert not {"held_out", "checkpoint_every"} & set(Recipe().identity)
+    switches = {"held_out", "checkpoint_every", "optimiser"}
+    assert not switches & set(Recipe().identity)
     assert Recipe(held_out=0.1).identity == {**Recipe().identity, "held_out": 0.1}
-    assert set(Recipe().identity) == set(Recipe.model_fields) - {"held_out", "checkpoint_every"}
+    assert set(Recipe().identity) == set(Recipe.model_fields) - switches
 
 
 def test_parameters_read_well_in_a_folders_name():
