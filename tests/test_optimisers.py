@@ -64,6 +64,69 @@ def test_first_step_by_hand(name):
     np.testing.assert_allclose(parameter.detach().numpy(), expected, rtol=1e-6)
 
 
+def transformers_adamw(weights, gradients, rates, eps=1e-8):
+    """Weights after AdamW as transformers 4.2.1 and 4.18.0 computed it, without weight decay; arrays of one shape."""
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    for t, (g, rate) in enumerate(zip(gradients, rates, strict=True), start=1):
+        mean = 0.9 * mean + 0.1 * g
+        square = 0.999 * square + 0.001 * g * g
+        step_size = rate * math.sqrt(1 - 0.999**t) / (1 - 0.9**t)
+        weights = weights - step_size * mean / (np.sqrt(square) + eps)
+    return weights
+
+
+def take_steps(optimiser, scheduler, parameters, gradients, scaler=None):
+    """gradients: (steps, parameters, entries)."""
+    for gradient in gradients:
+        if scaler:
+            scaler.scale(torch.zeros(()))  # as a loss is, before its gradients
+        for parameter, part in zip(parameters, gradient, strict=True):
+            parameter.grad = torch.tensor(part * (scaler.get_scale() if scaler else 1), dtype=parameter.dtype)
+        if scaler:
+            scaler.unscale_(optimiser)  # as clipping does
+            scaler.step(optimiser)
+            scaler.update()
+        else:
+            optimiser.step()
+        scheduler.step()
+
+
+def with_transformers_adamw(start, dtype=torch.float64):
+    parameters = [nn.Parameter(torch.tensor(row, dtype=dtype)) for row in start]
+    optimiser = make("adamw_transformers", parameters, 0.01)
+    return optimiser, torch.optim.lr_scheduler.LambdaLR(optimiser, schedule("linear", 25)), parameters
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
+def test_adamw_of_transformers_is_the_published_rule_before_and_after_a_save(dtype, tolerance):
+    rng = np.random.default_rng(1)
+    # from far above epsilon to far below it; their sizes change from step to step
+    gradients = rng.normal(size=(20, 2, 8)) * 10 ** rng.uniform(-10, -2, (20, 2, 8))
+    start = rng.uniform(-1, 1, (2, 8))
+    before = with_transformers_adamw(start, dtype)
+    take_steps(*before, gradients[:7])
+    after = with_transformers_adamw([parameter.detach().numpy() for parameter in before[2]], dtype)
+    for saved, loaded in zip(before[:2], after[:2], strict=True):
+        loaded.load_state_dict(saved.state_dict())
+    take_steps(*after, gradients[7:])
+    expected = transformers_adamw(start, gradients, [0.01 * (1 - step / 25) for step in range(20)])
+    found = np.stack([parameter.detach().numpy() for parameter in after[2]])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+    assert np.abs(expected - start).max() > 0.05  # beside which the tolerance is small
+
+
+def test_a_step_that_a_gradient_scaler_leaves_out_does_not_count():
+    rng = np.random.default_rng(2)
+    start, gradients = rng.normal(size=(1, 4)), rng.normal(size=(5, 1, 4)) * 1e-8
+    optimiser, _, parameters = with_transformers_adamw(start)
+    constant = torch.optim.lr_scheduler.LambdaLR(optimiser, schedule("constant", 10))
+    overflow = np.full((1, 1, 4), np.inf)
+    steps = [*overflow, *gradients[:2], *overflow, *gradients[2:]]
+    take_steps(optimiser, constant, parameters, steps, torch.amp.GradScaler("cpu"))
+    expected = transformers_adamw(start, gradients, [0.01] * 5)
+    np.testing.assert_allclose(parameters[0].detach().numpy(), expected[0], rtol=1e-12)
+
+
 def test_momentum_reaches_sgd():
     parameter = nn.Parameter(torch.zeros(1, dtype=torch.float64))
     optimiser = make("sgd", [parameter], 1.0, momentum=0.5)
@@ -97,6 +160,8 @@ def test_learning_rates_as_the_paper_prints_them():
 def test_bad_input_is_named():
     with pytest.raises(UserError, match="optimiser 'lasr'.*lars"):
         make("lasr", [], 0.1)
+    with pytest.raises(UserError, match="weight_decay 0.01.*adamw_transformers has none.*optimiser: adamw"):
+        make("adamw_transformers", [], 0.1, 0.01)
     with pytest.raises(UserError, match="schedule 'cosin'.*cosine"):
         schedule("cosin", 10)
     with pytest.raises(UserError, match="warm-up of 10 steps does not fit in a training of 10"):
@@ -105,4 +170,4 @@ def test_bad_input_is_named():
         schedule("linear", 10, 2)
     with pytest.raises(UserError, match="learning-rate rule 'root'"):
         scaled_learning_rate(0.1, 64, "root")
-    assert set(NAMES) == {"adam", "adamw", "sgd", "lars"}
+    assert set(NAMES) == {"adam", "adamw", "adamw_transformers", "sgd", "lars"}

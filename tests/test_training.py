@@ -24,6 +24,7 @@ from clrepro.training.sentence import SentenceWorkload, probe_encoder, train_enc
 SETTINGS = dict(
     pooling="cls", head="tanh", head_at_selection=True, freeze_embeddings=False, dropout=None, batch_size=16,
     learning_rate=1e-3, epochs=0.5, evaluate_every=5, max_length=16, precision="fp32", weight_decay=0.0, clip=1.0,
+    optimiser="adamw_transformers",
 )  # fmt: skip
 
 

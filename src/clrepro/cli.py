@@ -42,7 +42,7 @@ def plan(
     scale: Scale = "demo",
     only: Only = None,
     configfile: Files = None,
-    figures: Annotated[bool, typer.Option("--figures", help="price the runs behind figures as well")] = False,
+    figures: Annotated[bool, typer.Option("--figures", help="price each figure's runs")] = False,
     grids: Annotated[bool, typer.Option("--grids", help="price the papers' grid searches as well")] = False,
 ) -> None:
     """List what a scale would run, in jobs, hours and disk, before anything starts."""
@@ -54,6 +54,12 @@ def plan(
         holes = sum(bool(cell.hole) for cell in table.cells)
         name = f"{table.paper}/{table.name}"
         print(f"{name:<24}{len(table.runs):>6}{holes:>7}{price.hours:>10.2f}{megabytes(price.gigabytes):>12}")
+    tabled = {run for table in catalogue.tables for run in table.runs}
+    of_figures = tuple(dict.fromkeys(run for figure in catalogue.figures for run in figure.runs if run not in tabled))
+    if of_figures:
+        price = cost.of_runs(catalogue, of_figures)
+        count, disk = len(of_figures), megabytes(price.gigabytes)
+        print(f"{'figures, beyond tables':<24}{count:>6}{'':>7}{price.hours:>10.2f}{disk:>12}")
     price = cost.of_all(catalogue)
     bundles = catalogue.bundles()
     jobs = sum(jobs_of(catalogue, bundle) for bundle in bundles)
@@ -73,13 +79,14 @@ def plan(
     counts = f"{thinned} of them thinned" if thinned else "at the papers' counts"
     print(f"{len(catalogue.simulations)} figures without training, {counts}, and the theory checks: minutes")
     if figures:
-        planned = set(catalogue.runs)
-        print(f"\n{'figure (opt-in)':<32}{'runs':>6}{'new':>6}{'hours':>12}")
+        asked = {f"{figure.paper}/{figure.name}" for figure in catalogue.figures}
+        print(f"\n{'figure':<32}{'runs':>6}{'new':>6}{'hours':>12}")
         for name in catalogue.figure_names():
             runs = catalogue.figure(name).runs
-            new = tuple(run for run in runs if run not in planned)
-            print(f"{name:<32}{len(runs):>6}{len(new):>6}{cost.of_runs(catalogue, new).hours:>12,.1f}")
-        print("New runs are those that nothing above needs; hours are of these. Figures share runs.")
+            new = tuple(run for run in runs if run not in tabled)
+            left_out = "" if name in asked else "  not asked for"
+            print(f"{name:<32}{len(runs):>6}{len(new):>6}{cost.of_runs(catalogue, new).hours:>12,.1f}{left_out}")
+        print("New runs are those that no table needs; hours are of these. Figures share runs.")
         print('Ask for them with `figures: ["paper/figure"]` in the configuration, `["paper"]` for all of a paper.')
         for simulation in catalogue.simulations:
             print(f"without training: {simulation.paper}/{simulation.name}: {simulation.shows}")

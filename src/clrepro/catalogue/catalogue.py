@@ -277,7 +277,7 @@ class Catalogue:
         """The runs of a grid search, with the first seed."""
         return grids.runs(self, name)
 
-    # figures: opt-in, with every seed
+    # figures: those that the configuration names, with every seed
 
     def figure_names(self) -> list[str]:
         """All figures that need training, as paper/figure."""

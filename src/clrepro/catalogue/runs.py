@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from clrepro import fingerprint
 from clrepro.config import Config, Precision
@@ -33,12 +33,21 @@ class Recipe(BaseModel):
     evaluate_every: Annotated[int, Field(gt=0)] = 125
     max_length: Annotated[int, Field(ge=4)] = 32
     precision: Precision = "fp32"
+    # torch's, or transformers' own, in which epsilon weighs more at first (clrepro.training.optimisers)
+    optimiser: Literal["adamw", "adamw_transformers"] = "adamw"
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     clip: Annotated[float, Field(gt=0)] = 1.0
     # share of the corpus held out for statistics
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.0
     # also keep a checkpoint every so many steps
     checkpoint_every: Annotated[int, Field(gt=0)] | None = None
+
+    @field_validator("weight_decay")
+    @classmethod
+    def _where_there_is_one(cls, decay: float, others: ValidationInfo) -> float:
+        if decay and others.data.get("optimiser") == "adamw_transformers":
+            raise ValueError(f"{decay:g}, but optimiser adamw_transformers has none; set `optimiser: adamw` as well")
+        return decay
 
     @property
     def identity(self) -> dict:
@@ -50,7 +59,7 @@ class Recipe(BaseModel):
         return self.model_dump(exclude=off)
 
 
-SWITCHES = ("held_out", "checkpoint_every")
+SWITCHES = ("held_out", "checkpoint_every", "optimiser")
 
 
 class Projector(BaseModel):

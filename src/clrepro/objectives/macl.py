@@ -7,9 +7,10 @@ r"""MACL, the model-aware contrastive loss: a temperature that follows alignment
 
 k runs over the negatives: those of the other view ("cross", N anchors) or of both ("both", 2N anchors). Without
 reweight the factor 1 / (1 - P_i) is left out, as in the paper's sentence experiments.
-Source: Huang et al. 2023, equations (7) and (11), algorithm 1; their code agrees. The floor 0.1 is ours: for
-alpha = 2, A0 = 0.8 the temperature would be negative below A = 0.3. With reweight the gradient is exactly that of
-`dcl` at tau_a, and is computed so: 1 / (1 - P) times the gradient of -log P is 0 times infinity near P = 1.
+Source: Huang et al. 2023, equations (7) and (11), algorithm 1; their code agrees. The floor 0.1 is ours, and changes
+nothing as long as A > A0 - 0.9 / alpha: for alpha = 2, A0 = 0.8 above 0.35, and without it the temperature would be
+negative below 0.3. With reweight the gradient is exactly that of `dcl` at tau_a, and is computed so: 1 / (1 - P) times
+the gradient of -log P is 0 times infinity near P = 1.
 
 Queue: as in `infonce`.
 

@@ -1,4 +1,4 @@
-"""Optimisers, learning-rate schedules and scaling rules of the image experiments."""
+"""Optimisers, learning-rate schedules and scaling rules."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from torch import nn
 
 from clrepro.errors import UserError, unknown
 
-NAMES = ("adam", "adamw", "sgd", "lars")
+NAMES = ("adam", "adamw", "adamw_transformers", "sgd", "lars")
 SCHEDULES = ("constant", "linear", "cosine")
 RULES = ("fixed", "linear", "square_root", "linear_above_256")
 FUSED = {"cpu", "cuda"}  # devices with one kernel for a whole step
@@ -27,8 +27,9 @@ def make(
 
     A step is one kernel where the device has one; its last bits differ from those of a step of many.
 
-    adam adds weight decay to the gradient, adamw applies it apart. lars leaves vectors (biases, batch norm) without
-    weight decay and without trust ratio, as SimCLR does; the others decay all parameters, as torch does.
+    adam adds weight decay to the gradient, adamw applies it apart, adamw_transformers (see there) has none. lars leaves
+    vectors (biases, batch norm) without weight decay and without trust ratio, as SimCLR does; the others decay all
+    parameters, as torch does.
     """
     if name not in NAMES:
         raise unknown("optimiser", name, NAMES)
@@ -42,8 +43,36 @@ def make(
     fused = all(parameter.device.type in FUSED for parameter in trained)
     if name == "sgd":
         return torch.optim.SGD(trained, learning_rate, momentum=momentum, weight_decay=weight_decay, fused=fused)
-    kind = torch.optim.Adam if name == "adam" else torch.optim.AdamW
+    if name == "adamw_transformers" and weight_decay:
+        raise UserError(
+            f"weight_decay {weight_decay:g}: optimiser adamw_transformers has none, since transformers decayed the "
+            "weights after the update and torch's kernel does so before it; set it to 0, or `optimiser: adamw`"
+        )
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "adamw_transformers": TransformersAdamW}[name]
     return kind(trained, learning_rate, weight_decay=weight_decay, fused=fused)
+
+
+class TransformersAdamW(torch.optim.AdamW):
+    """The AdamW that transformers had, with which the authors' sentence encoders were trained; no weight decay.
+
+        m = b1 m + (1 - b1) g,   v = b2 v + (1 - b2) g^2
+        w = w - gamma sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + eps)
+
+    w, g: weights and gradient; m, v: its moments; b1, b2: betas, 0.9 and 0.999; gamma learning rate; t counts steps
+    from 1. torch adds eps to sqrt(v / (1 - b2^t)), which is this rule with eps sqrt(1 - b2^t) in the place of eps. So
+    its kernels compute this rule once they are given eps / sqrt(1 - b2^t): 31.6 eps at step 1, 3.2 eps at step 100.
+    All parameters of a group have a gradient at every step. Source: transformers 4.2.1 and 4.18.0, optimization.py.
+    """
+
+    def step(self, closure: Callable[[], torch.Tensor] | None = None) -> torch.Tensor | None:
+        """One update. Counts stand in the groups, which are saved: torch's own count lies on the device."""
+        overflow = getattr(self, "found_inf", None)  # set by a scaler of fp16, whose kernel then leaves the step out
+        skipped = overflow is not None and bool(overflow)
+        for group in self.param_groups:
+            done = group.get("steps", 0)
+            group["eps"] = self.defaults["eps"] / math.sqrt(1 - group["betas"][1] ** (done + 1))
+            group["steps"] = done + (not skipped)
+        return super().step(closure)
 
 
 class Lars(torch.optim.Optimizer):
