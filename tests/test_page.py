@@ -235,7 +235,7 @@ def test_the_same_data_give_the_same_bytes(data):
     assert again == before  # and rendering does not touch the data
 
 
-@pytest.mark.parametrize("part", [{}, {"scale": "paper", "scale_note": "The papers' settings."}])
+@pytest.mark.parametrize("part", [{}, {"scale": "paper", "opening": {"note": "The papers' settings."}}])
 def test_no_data_is_a_page_that_says_so(part):
     root = parse(part)
     check_links(root)
@@ -295,7 +295,7 @@ def test_the_answer_counts_in_words():
     made = complete({"papers": [paper], "theory": [check, fixed, check | {"where": "(2)"}]})
     assert [sentence for sentence, _ in verdicts.answer(made)] == [
         "12 of the papers' 16 claims hold; 1 fails and 3 are undecided.",
-        "1,200 of the papers' 1,207 printed results are measured here but not comparable; 7 have no run yet.",
+        "1,200 of the papers' 1,207 printed results are measured here but not comparable; 7 have no run.",
         "5 of 10 checks of their mathematics hold; 3 hold with a reservation and 2 fail. "
         "1 of the failures is a misprint whose corrected form holds.",
     ]
@@ -325,7 +325,7 @@ def test_durations_are_read_at_a_glance(seconds, text):
 
 
 def test_numbers_carry_their_sign_and_the_papers_decimals():
-    assert words.number(-1.25, 1) == "−1.2"
+    assert words.number(-1.25, 1) == "−1.3"  # as toFixed does in the script
     assert words.number(0.02789, 4) == "0.0279"
     assert words.signed(0.154, 2) == "+0.15"
     assert words.signed(-0.154, None) == "−0.15"

@@ -8,7 +8,6 @@ import pytest
 from clrepro import config as configuration
 from clrepro import provenance
 from clrepro.catalogue import Catalogue
-from clrepro.ledger import Records
 from clrepro.report import html, summary
 from tests.finished import finished
 
@@ -86,12 +85,12 @@ def test_odd_records_are_shown_or_skipped_but_never_fatal(catalogue):
 
 
 def test_the_summary_counts_cells_and_claims_of_each_paper(catalogue):
-    text = summary.text(catalogue, Records())
+    text = summary.text(catalogue)
     assert re.search(r"^nie2023\n  cells:  122: 122 not comparable\n  claims: \d+: ", text, re.M)
     assert "report.html, not made yet (clrepro report)" in text
     html.write(catalogue)
-    assert text.count("\n") == summary.text(catalogue, Records()).count("\n")
-    assert "not made yet" not in summary.text(catalogue, Records())
+    assert text.count("\n") == summary.text(catalogue).count("\n")
+    assert "not made yet" not in summary.text(catalogue)
 
 
 def test_the_same_results_give_the_same_bytes(catalogue):

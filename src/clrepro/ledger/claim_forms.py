@@ -84,7 +84,9 @@ def _claim(entry: Any, paper: str, place: str) -> Claim:
             raise UserError(f"{place}: for, {variable} is empty; list its values")
         if f"{{{variable}}}" not in repr(entry[form]):
             raise UserError(f"{place}: for, {variable} is used nowhere; write {{{variable}}} where its value belongs")
-    texts = {key: _typed(entry.get(key, ""), str, key, place).strip() for key in ("statement", "quote", "place", "note")}
+    texts = {
+        key: _typed(entry.get(key, ""), str, key, place).strip() for key in ("statement", "quote", "place", "note")
+    }
     parts = [
         part
         for values in product(*scope.values())

@@ -48,6 +48,7 @@ class Quantity:
     cell: str = ""
     measured: str = ""
     is_difference: bool = False
+    comparable: bool = True  # whether its runs may stand beside the paper's (Catalogue.compares)
 
 
 def resolver(catalogue: Catalogue, paper: str, records: Records) -> Callable[[str], Quantity]:
@@ -89,7 +90,8 @@ def of_cell(catalogue: Catalogue, cell: Cell, records: Records, printed: dict) -
     why = ours.note if values or not ours.fill else f"{ours.note}: {ours.fill}"
     runs = tuple(map(run_id, ours.runs))
     measured = name if cell.differences else f"{cell.score} of {' '.join(runs)}"
-    return Quantity(values, number, runs, why, family_of(cell.score, unit), name, measured, bool(cell.differences))
+    family, comparable = family_of(cell.score, unit), catalogue.compares(cell.runs)
+    return Quantity(values, number, runs, why, family, name, measured, bool(cell.differences), comparable)
 
 
 def family_of(score: str | None, unit: str | None) -> str:
@@ -142,7 +144,8 @@ def of_point(catalogue: Catalogue, figure: Figure, reference: str, records: Reco
     if any(run.objective and catalogue.is_stale(run, records.record(run)) for run in present):
         why = "; ".join(filter(None, [why, "stale: trained by older code; run the workflow again"]))
     measured = f"{statistic}:{reduction} of {' '.join(runs)}"
-    return Quantity(values, None, tuple(runs), why, family, measured=measured)
+    comparable = catalogue.compares(point.runs)
+    return Quantity(values, None, tuple(runs), why, family, measured=measured, comparable=comparable)
 
 
 def find_point(catalogue: Catalogue, figure: Figure, parts: re.Match) -> Point | None:

@@ -32,9 +32,10 @@ const word = (verdict) => make("span", { className: `word k-${kindOf(verdict)}` 
 const link = (href, ...content) => make("a", { href }, ...content);
 
 function number(value, decimals = 2, plus = false) {
-  if (missing(value)) return "–";
-  const text = value.toFixed(Math.min(decimals ?? 2, 20)).replace("-", "−");
-  return plus && value >= 0 ? `+${text}` : text;
+  if (missing(value)) return "–"; // otherwise as common.number in Python
+  const text = value.toFixed(Math.min(decimals ?? 2, 20));
+  if (!Number(text)) return text.replace("-", "");
+  return plus && value > 0 ? `+${text}` : text.replace("-", "−");
 }
 
 function short(value) {
