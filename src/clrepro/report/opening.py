@@ -66,7 +66,7 @@ def material(catalogue: Catalogue) -> str:
     """On what this scale trains what."""
     scale = catalogue.config.scale
     if scale not in SMALL:
-        return "settings that are not all the papers' own"
+        return "encoders or settings other than the papers'"
     modalities = dict.fromkeys(run.modality for run in catalogue.runs)
     return f"{SMALL[scale]} on {' and '.join(DATA[scale][one] for one in modalities)}"
 
@@ -83,16 +83,11 @@ def headline(catalogue: Catalogue, content: dict[str, Any]) -> str:
             f"{scale} scale, {many(trained, 'training')}: of {cells.total():,} printed results, "
             f"{listed or 'none compared yet'}."
         )
-    parts = [many(trained, "encoder") + " trained", *(
-        f"{done} of {whole} {name} regenerated"
-        for name, (done, whole) in (
-            ("tables of results", counted_tables(content["papers"])),
-            ("figures", counted_figures(content["papers"])),
-        )
-        if whole
-    )]  # fmt: skip
+    counted = {"tables of results": counted_tables(content["papers"]), "figures": counted_figures(content["papers"])}
+    made = " and ".join(f"{done} of the {whole} {name}" for name, (done, whole) in counted.items() if whole)
     return (
-        f"{scale} scale, {material(catalogue)}: {', '.join(parts)}. No number here is comparable with a published one."
+        f"{scale} scale ({material(catalogue)}; no number here is comparable with a published one): "
+        f"{many(trained, 'encoder')} trained{f', {made} regenerated' if made else ''}."
     )
 
 
@@ -159,7 +154,8 @@ def tables(papers: list[dict]) -> dict[str, Any] | None:
 
 def figures(papers: list[dict]) -> dict[str, Any] | None:
     done, whole = counted_figures(papers)
-    return line("Figures", f"{done} of the papers' {whole} are drawn from our own numbers.") if whole else None
+    rest = f" Each of the other {whole - done} says why it is not." if done < whole else ""
+    return line("Figures", f"{done} of the papers' {whole} are drawn from our own numbers.{rest}") if whole else None
 
 
 def evaluations(runs: dict[str, dict]) -> dict[str, Any] | None:
@@ -170,8 +166,7 @@ def evaluations(runs: dict[str, dict]) -> dict[str, Any] | None:
         for kind in dict.fromkeys(name.partition("/")[0].partition("_")[0] for name in run["scores"])
     )
     found = [f"{EVALUATIONS.get(kind, kind)} ({count:,})" for kind, count in encoders.most_common()]
-    text = f"Encoders by what was computed of them: {', '.join(found)}."
-    return line("Evaluation", text) if found else None
+    return line("Evaluation", f"Computed, of how many encoders: {', '.join(found)}.") if found else None
 
 
 def theory(checks: list[dict]) -> dict[str, Any] | None:
@@ -207,12 +202,13 @@ def state(ledger: pd.DataFrame, content: dict[str, Any]) -> dict[str, int]:
     """
     pictures = [figure for paper in content["papers"] for figure in paper["figures"] if not figure["image"]]
     holes = ledger[ledger["verdict"] == "missing"]
+    asked = (holes["fill"] != "") | holes["note"].str.contains("left out, broken")
     return {
         "problems": len(content["problems"]),
         "stale": sum(run["stale"] for run in content["runs"].values()),
         "to_fill": int((ledger["fill"] != "").sum()) + sum(bool(figure["fill"]) for figure in pictures),
         "unexplained": int((holes["note"] == "").sum()) + sum(not figure["missing"] for figure in pictures),
-        "left_out": int((holes["fill"] == "").sum()) + sum(not figure["fill"] for figure in pictures),
+        "left_out": int((~asked).sum()) + sum(not figure["fill"] for figure in pictures),
     }
 
 
@@ -221,5 +217,5 @@ def state_in_words(counts: dict[str, int]) -> str:
     return (
         f"{many(counts['problems'], 'problem')}, {many(counts['stale'], 'stale run')}, "
         f"{many(counts['to_fill'], 'hole')} to fill, {counts['unexplained']} unexplained; "
-        f"{counts['left_out']} left out at this scale, each with its reason"
+        f"{counts['left_out']:,} more that this scale does not ask for"
     )

@@ -141,7 +141,7 @@ function cellView(id) {
   const digits = cell.decimals;
   const spread = (std) => (missing(std) ? "" : ` ± ${number(std, digits)}`);
   const body = [make("p", { className: "lead" }, word(cell.verdict), data.meanings[cell.verdict] ? ` ${data.meanings[cell.verdict]}.` : "")];
-  if (!missing(cell.ours)) body.push(plot(cell));
+  if (!missing(cell.ours) && cell.verdict !== "not comparable") body.push(plot(cell)); // one axis would compare
   body.push(
     pairs([
       ["Ours", missing(cell.ours) ? "– (a hole)" : number(cell.ours, digits) + spread(cell.std)],

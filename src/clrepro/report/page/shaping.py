@@ -46,7 +46,7 @@ def sections(page: dict) -> list[tuple[str, str]]:
     """(id, name) of the sections that the page has, in its order."""
     papers = page["papers"]
     present = {
-        "overview": heading(page).removesuffix("?"),
+        "overview": "What reproduced" if page["opening"]["judges"] else "Overview",
         "claims": "Claims" if page["claims"] else "",
         "tables": "Tables" if any(paper["tables"] for paper in papers) else "",
         "figures": "Figures" if any(paper["figures"] for paper in papers) else "",
