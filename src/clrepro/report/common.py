@@ -14,9 +14,9 @@ SIGNS = {"reproduced": "=", "differs": "≠", "undecided": "?", "published value
 WIDE = Context(prec=400)  # enough digits for any float
 STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:84rem;padding:0 1rem;color:#1a1a1a}
 h1{font-size:1.25rem;line-height:1.35}figure{margin:0}figcaption,p,li{max-width:60rem}
-table{border-collapse:collapse;font-size:.9rem}
+table{border-collapse:separate;border-spacing:0;font-size:.9rem}
 th,td{padding:.3rem .45rem;white-space:nowrap;border-bottom:1px solid #ddd;text-align:right}
-th:first-child,td:first-child{text-align:left}
+th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:#fff}
 thead tr:last-child th{border-bottom:2px solid #444}th[colspan]{text-align:center}
 table:has(code) th,td:has(code){text-align:left}td:has(code){white-space:normal;max-width:30rem}
 table+table{margin-top:1.5rem}
