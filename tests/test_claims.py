@@ -299,6 +299,36 @@ def test_verdicts_estimates_and_scope_of_claims():
     assert missing["note"] == "t/none: not run yet: snakemake t"
 
 
+def test_holds_and_fails_are_said_only_where_every_number_of_the_claim_compares():
+    above, below, near, missing = (
+        {"greater": {"of": "t/high", "than": "t/low"}},
+        {"greater": {"of": "t/low", "than": "t/high"}},
+        {"greater": {"of": "t/near", "than": "t/low"}},
+        {"greater": {"of": "t/none", "than": "t/low"}},
+    )
+    both = {"best": {"of": "t/high", "among": ["t/low", "t/near", "t/none"]}}
+    content = [{**COMMON, "id": f"c{n}", **form} for n, form in enumerate([above, below, near, missing, both])]
+    parsed = claim_forms.parse({"claims": content}, "nie2023")
+
+    def said(small: set[str]) -> list[dict]:
+        quantities = {name: dataclasses.replace(resolve(name), comparable=name not in small) for name in RUNS}
+        return claims.evaluate_paper(parsed, quantities.__getitem__)
+
+    verdicts = {
+        frozenset(): ["holds", "fails", "undecided", "missing", "holds"],
+        frozenset(RUNS): ["seen", "opposite", "undecided", "missing", "seen"],
+        frozenset({"t/near"}): ["holds", "fails", "undecided", "missing", "seen"],  # of both kinds: the weaker words
+        frozenset({"t/none"}): ["holds", "fails", "undecided", "missing", "holds"],  # no number of it is tested
+    }
+    for small, expected in verdicts.items():
+        found = said(small)
+        assert [one["verdict"] for one in found] == expected
+        assert [part["verdict"] for part in found[4]["evidence"]] == [expected[4], expected[4], "missing"]
+        # only the words differ
+        same = [{key: one[key] for key in ("estimate", "ci_low", "p_holds", "p_fails", "scope")} for one in found]
+        assert same == [{key: one[key] for key in same[0]} for one in said(set())]
+
+
 def test_a_trend_with_one_step_back_fails_and_a_smaller_one_holds(monkeypatch):
     noise = np.array([-0.1, 0.0, 0.1, 0.05])
     values = {"m/1": 1.0, "m/2": 2.0, "m/3": 3.0, "m/4": 2.0}
@@ -492,6 +522,11 @@ def test_cells_and_points_of_figures_become_quantities(catalogue):
     assert single == resolve("table_3/BERT_base mMHE/STS13/value")
     assert single.family != resolve("table_3/BERT_base mMHE/Avg").family != resolve("table_4/BERT_base mMHE/Avg").family
     assert len(single.runs) == 2
+    assert not single.comparable
+    assert not resolve("figure_6/margin[0.4]/BERT_base/stsb_dev").comparable
+    as_printed = resolver(Catalogue(configuration.load("paper")), "li2024", Records())
+    assert as_printed("table_3/BERT_base mMHE/STS13").comparable
+    assert as_printed("figure_6/margin[0.4]/BERT_base/stsb_dev").comparable
     assert single.runs[0].endswith("seed1")
     of = "figure_6/margin[0.40]/BERT_base/stsb_dev"
     found = [resolve(f"{of}:{how}").values[1] for how in ("last", "first", "mean", "early", "late")]

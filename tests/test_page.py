@@ -235,7 +235,7 @@ def test_the_same_data_give_the_same_bytes(data):
     assert again == before  # and rendering does not touch the data
 
 
-@pytest.mark.parametrize("part", [{}, {"scale": "paper", "scale_note": "The papers' settings."}])
+@pytest.mark.parametrize("part", [{}, {"scale": "paper", "opening": {"note": "The papers' settings."}}])
 def test_no_data_is_a_page_that_says_so(part):
     root = parse(part)
     check_links(root)
@@ -295,10 +295,77 @@ def test_the_answer_counts_in_words():
     made = complete({"papers": [paper], "theory": [check, fixed, check | {"where": "(2)"}]})
     assert [sentence for sentence, _ in verdicts.answer(made)] == [
         "12 of the papers' 16 claims hold; 1 fails and 3 are undecided.",
-        "1,200 of the papers' 1,207 printed results are measured here but not comparable; 7 have no run yet.",
+        "1,200 of the papers' 1,207 printed results are measured here but not comparable; 7 have no run.",
         "5 of 10 checks of their mathematics hold; 3 hold with a reservation and 2 fail. "
         "1 of the failures is a misprint whose corrected form holds.",
     ]
+
+
+def test_a_scale_that_cannot_judge_leads_with_what_was_done_and_judges_no_claim():
+    made = small()
+    lines = [{"name": "Trainings", "text": "308 of 308 planned.", "counts": {}}]
+    lines.append({"name": "Claims", "text": "2 have runs here.", "counts": {"seen": 1, "opposite": 1}})
+    made["opening"] = {"judges": False, "headline": "Demo scale: 308 trained.", "lines": lines, "note": "No verdict."}
+    for claim, verdict in zip(made["claims"], ("seen", "opposite"), strict=True):
+        claim["verdict"] = verdict
+        for part in claim["evidence"]:
+            part["verdict"] = verdict
+    (paper,) = made["papers"]
+    paper |= {"claims": {"seen": 1, "opposite": 1}, "verdicts": {"not comparable": 9}, "theory": {}}
+    made["theory"] = made["rule"] = []
+    root = parse(made)
+    check_links(root)
+    by_id = {node.attributes.get("id"): " ".join(node.text.split()) for node in root.find("section", "dl")}
+    overview = by_id["overview"]
+    places = [overview.index(text) for text in ("What the demo scale shows", "Demo scale: 308", "308 of 308", "2 have")]
+    assert places == sorted(places)
+    assert "No verdict." in overview
+    assert "No verdict." in by_id["claims"]
+    for text in (overview, by_id["claims"], by_id["method"]):
+        assert not re.search(r"\b(holds?|fails?|differs?|reproduced)\b", text), text
+    order = [node.attributes["href"] for node in root.find("nav")[0].find("a")]
+    assert order.index("#overview") < order.index("#tables") < order.index("#figures") < order.index("#claims")
+    sections = [f"#{node.attributes['id']}" for node in root.find("section") if node.parent.tag == "main"]
+    assert sections == order
+    judged = [node.attributes["href"] for node in parse(small()).find("nav")[0].find("a")]
+    assert judged.index("#claims") < judged.index("#tables")
+
+
+def test_a_claim_stands_beside_the_papers_own_words():
+    made = small()
+    made["claims"][0]["quote"], made["claims"][1]["quote"] = "Both losses < fall & stay flat", ""
+    statements = [node for node in parse(made).find("th") if node.attributes.get("class") == "statement"]
+    first, second = statements[:2]
+    (quoted,) = first.find("q")
+    assert quoted.text == "Both losses < fall & stay flat"
+    assert made["claims"][0]["place"] in first.text
+    assert second.find("q") == []
+
+
+def test_what_is_wrong_is_in_the_pages_data():
+    made = small() | {"state": {"problems": 1, "to_fill": 3}}
+    (block,) = (node for node in parse(made).find("script") if node.attributes.get("type") == "application/json")
+    assert json.loads(block.text)["state"] == made["state"]
+    without = parse(made | {"problems": []})
+    assert not [node for node in without.walk() if node.attributes.get("class") == "problems"]
+
+
+def test_numbers_of_a_table_stand_below_each_other():
+    """The room beside a number is one for the whole table, whatever stands in a single cell."""
+    made = small()
+    (part,) = made["papers"][0]["tables"][0]["parts"]
+    cells = [cell for row in part["rows"] for cell in row["cells"]]
+    for cell in cells:
+        cell |= dict.fromkeys(("std", "published_std", "difference"))
+
+    def room() -> str:
+        return shaping.room(complete(made)["papers"][0]["tables"][0]["parts"][0])
+
+    assert room() == "room-0"
+    cells[-1]["std"] = 0.4
+    assert room() == "room-1"
+    cells[0] |= {"published_std": 0.3, "difference": 0.1}
+    assert room() == "room-2"
 
 
 def test_the_bound_is_that_of_the_contrast_that_the_estimate_comes_from():
@@ -325,7 +392,7 @@ def test_durations_are_read_at_a_glance(seconds, text):
 
 
 def test_numbers_carry_their_sign_and_the_papers_decimals():
-    assert words.number(-1.25, 1) == "−1.2"
+    assert words.number(-1.25, 1) == "−1.3"  # as toFixed does in the script
     assert words.number(0.02789, 4) == "0.0279"
     assert words.signed(0.154, 2) == "+0.15"
     assert words.signed(-0.154, None) == "−0.15"

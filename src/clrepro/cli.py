@@ -105,16 +105,16 @@ def show(
     scale: Scale = "demo", only: Only = None, configfile: Files = None,
     csv: Annotated[bool, typer.Option("--csv", help="with --only: the long form, not the printed layout")] = False,
 ) -> None:  # fmt: skip
-    """What reproduced so far, from the results on disk; with --only the tables themselves."""
+    """What a scale has to show so far, from the results on disk; with --only the tables themselves."""
     from clrepro.ledger import Records
     from clrepro.report import summary, tables
     from clrepro.report.common import COLUMNS
 
     catalogue = catalogue_of(scale, configfile, only)
-    records = Records()
     if not only:
-        print(summary.text(catalogue, records))
+        print(summary.text(catalogue))
         return
+    records = Records()
     for table in catalogue.tables:
         long = tables.frame(catalogue, table, records)
         if csv:
@@ -131,15 +131,16 @@ def show(
 @app.command()
 def report(scale: Scale = "demo", configfile: Files = None) -> None:
     """Write report.html, ledger.csv and claims.csv from whatever results are on disk; holes say how to fill them."""
-    from clrepro.report import html
+    from clrepro.report import html, opening, summary
 
     catalogue = catalogue_of(scale, configfile)
     content = html.write(catalogue)
     cells = sum(sum(paper["verdicts"].values()) for paper in content["papers"])
     missing = sum(paper["verdicts"].get("missing", 0) for paper in content["papers"])
     print(f"{catalogue.report_files[-1]}: {len(content['runs'])} runs, {cells - missing} of {cells} cells filled")
-    for problem in content["problems"]:
-        print(f"skipped {problem['file']}: {problem['what']}; {problem['remedy']}")
+    for broken in summary.skipped(content):
+        print(broken)
+    print(opening.state_in_words(content["state"]))
 
 
 @app.command()
@@ -147,15 +148,21 @@ def claims(
     paper: Annotated[str | None, typer.Argument(help="only this paper's claims")] = None,
     scale: Scale = "demo",
     configfile: Files = None,
-    verdict: Annotated[str | None, typer.Option(help="only these: holds, fails, undecided or missing")] = None,
+    verdict: Annotated[
+        str | None, typer.Option(help="only these: holds, fails, seen, opposite, undecided, missing")
+    ] = None,
 ) -> None:
-    """Test the papers' claims on the results on disk; print verdicts with estimates and intervals."""
-    from clrepro.ledger.claims import evaluate
-    from clrepro.report import summary
+    """Test the papers' claims on the results on disk; print verdicts with estimates and intervals.
 
-    verdicts = ("holds", "fails", "undecided", "missing")
-    if verdict and verdict not in verdicts:
-        raise unknown("verdict", verdict, verdicts, "--verdict")
+    Holds and fails are said where a claim's numbers compare with the paper's (paper scale). Elsewhere the words are
+    seen and opposite: they describe what this scale shows and are no verdict on the paper.
+    """
+    from clrepro.ledger.claims import evaluate
+    from clrepro.ledger.verdicts import CLAIM_VERDICTS
+    from clrepro.report import opening, summary
+
+    if verdict and verdict not in CLAIM_VERDICTS:
+        raise unknown("verdict", verdict, CLAIM_VERDICTS, "--verdict")
     catalogue = catalogue_of(scale, configfile)
     if paper and paper not in catalogue.config.papers:
         raise unknown("paper", paper, catalogue.config.papers)
@@ -164,6 +171,8 @@ def claims(
     for row in frame[frame["verdict"].eq(verdict or frame["verdict"])].itertuples():
         print(summary.claim(row))
     print(summary.counts(frame["verdict"]))
+    if not opening.judges(catalogue):
+        print(opening.why(catalogue))
 
 
 @app.command()

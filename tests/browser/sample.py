@@ -42,8 +42,7 @@ def sample(chance: random.Random | None = None) -> dict:
         rows.append({"objective": name, "runs": len(own), "seconds": sum(own), "energy_wh": None})
     return {
         "scale": "demo",
-        "scale_note": "Generated data and tiny encoders: no number here compares with a published one. "
-        "Orderings, which are what the claims are about, are tested all the same. (These numbers are made up.)",
+        "opening": {"judges": True, "note": "These numbers are made up, and so are their verdicts."},
         "made": {"clrepro": "0.1.0", "commit": "abc1234"},
         "setup": [["Seeds", "42, 43, 44, listed in the configuration"], ["Encoders", "two layers x 64"]],
         "rule": [
@@ -201,8 +200,9 @@ def made_claims(entry: dict, chance: random.Random):
     for place in range(min(24, len(cells) - 1)):
         pair = chance.sample(cells, 2)
         done = all(cell["runs"] for cell in pair)
-        verdict = chance.choices(("holds", "fails", "undecided"), (5, 2, 4))[0] if done else "missing"
-        middle = {"holds": 2.1, "fails": -1.9, "undecided": 0.3}.get(verdict)
+        known = ("holds", "fails", "seen", "opposite", "undecided")
+        verdict = chance.choices(known, (5, 2, 2, 1, 4))[0] if done else "missing"
+        middle = {"holds": 2.1, "fails": -1.9, "seen": 2.4, "opposite": -1.2, "undecided": 0.3}.get(verdict)
         evidence = []
         for label in ("", " on the other backbone")[: 1 + place % 2]:
             estimate = None if middle is None else middle + chance.uniform(-0.5, 0.5)
@@ -228,6 +228,7 @@ def made_claims(entry: dict, chance: random.Random):
             "claim": f"claim_{place}",
             "statement": f"{pair[0]['id'].split('/')[2]} scores higher than {pair[1]['id'].split('/')[2]} on every "
             "backbone that the paper trains, by more than the spread over seeds.",
+            "quote": "the former outperforms the latter by a large margin ... on all four backbones",
             "place": f"section 4.{1 + place % 3}, {pair[0]['id'].split('/')[1].replace('_', ' ')}",
             "form": "greater",
             "scope": f"{len(evidence)} of {len(evidence)}" if verdict == "holds" else "",

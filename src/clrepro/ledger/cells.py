@@ -17,6 +17,8 @@ COLUMNS = [
     "ours", "ours_std", "ci_low", "ci_high", "seeds", "difference", "verdict", "note", "fill", "runs",
 ]  # fmt: skip
 
+BEYOND = 2  # digits that files keep beyond the printed ones, so that rounding to these is no second rounding
+
 
 def frame(catalogue: Catalogue, records: Records | None = None) -> pd.DataFrame:
     """All cells of the configuration's papers in the order of tables, then printed differences, figures and text.
@@ -67,7 +69,7 @@ def line(catalogue: Catalogue, cell: Cell, records: Records, known: dict, doubts
         value = None
     rule = catalogue.config.ledger
     own = scores(catalogue, cell, records)
-    digits = max(2, int(decimals))
+    digits = int(decimals) + BEYOND
     ours = None
     if own.by_seed:
         untrained = None in own.by_seed

@@ -16,6 +16,7 @@ from clrepro.ledger.inference import ALPHA, Contrast, Result
 from clrepro.ledger.quantities import resolver
 from clrepro.ledger.quantity import Quantity
 from clrepro.ledger.records import Records
+from clrepro.ledger.verdicts import in_words
 
 COLUMNS = [
     "paper", "claim", "statement", "estimate", "ci_low", "ci_high", "seeds", "verdict",
@@ -41,6 +42,11 @@ class Finding:
         if any(quantity.published is None for quantity in self.quantities.values()):
             return None
         return exact(self.part.weights, {name: part.published for name, part in self.quantities.items()})
+
+    @property
+    def comparable(self) -> bool:
+        """Whether all its numbers are measured as the paper's were."""
+        return all(quantity.comparable for quantity in self.quantities.values())
 
 
 def evaluate(catalogue: Catalogue, records: Records | None = None) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
@@ -75,7 +81,8 @@ def evaluate_paper(claims: list[Claim], resolve: Resolve, alpha: float = ALPHA) 
     """The claims of one paper, tested together, as the report wants them; numbers to DIGITS significant digits.
 
     A claim holds if all its contrasts do (the largest p_holds) and fails if any does (the smallest p_fails times their
-    number). Holm's correction goes over the paper's claims that have runs, for p_holds and p_fails apart.
+    number). Holm's correction goes over the paper's claims that have runs, for p_holds and p_fails apart. Where not all
+    its numbers compare with the paper's, `seen` and `opposite` are said in the place of `holds` and `fails`.
     """
     findings = {claim.name: [gather(part, look_up(claim, part, resolve)) for part in claim.parts] for claim in claims}
     tested = [finding for parts in findings.values() for finding in parts if finding.contrast]
@@ -173,6 +180,7 @@ def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: fl
             after / before if before else 1.0 for before, after in zip(raw, (p_holds, p_fails), strict=True)
         )
         factors = holm_holds, len(tested) * holm_fails
+    comparable = all(finding.comparable for finding in tested)  # of both kinds, the weaker words
     one = shown(findings, verdict)
     result = one.result if one else None
     whys = merged(findings)
@@ -185,7 +193,7 @@ def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: fl
         "ci_low": significant(result and result.low),
         "ci_high": significant(result and result.high),
         "seeds": min((len(finding.contrast.values) for finding in tested), default=0),
-        "verdict": verdict,
+        "verdict": in_words(verdict, comparable),
         "quote": claim.quote,
         "place": claim.place,
         "form": claim.form,
@@ -195,15 +203,16 @@ def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: fl
         "p_holds": significant(p_holds),
         "p_fails": significant(p_fails),
         "note": "; ".join(filter(None, [claim.note, left_out])),
-        "evidence": [evidence(finding, factors, alpha) for finding in findings],
+        "evidence": [evidence(finding, factors, comparable, alpha) for finding in findings],
     }
 
 
-def evidence(finding: Finding, factors: tuple[float, float], alpha: float) -> dict[str, Any]:
+def evidence(finding: Finding, factors: tuple[float, float], comparable: bool, alpha: float) -> dict[str, Any]:
     """A contrast as the report's data has it.
 
     Its verdict carries the claim's correction (factors, for p_holds and p_fails), so that a claim holds where all its
-    deciding contrasts do and fails where one does. A contrast that only can refute never reads `holds`.
+    deciding contrasts do and fails where one does; it is said in the claim's words (comparable). A contrast that only
+    can refute never reads `holds` or `seen`.
     """
     part, result = finding.part, finding.result
     verdict = "missing"
@@ -219,7 +228,7 @@ def evidence(finding: Finding, factors: tuple[float, float], alpha: float) -> di
         "high": significant(part.high),
         "seeds": len(finding.contrast.values) if finding.contrast else 0,
         "published": significant(finding.published),
-        "verdict": verdict,
+        "verdict": in_words(verdict, comparable),
         "why": merged([finding]),
         "cells": [quantity.cell or name for name, quantity in finding.quantities.items()],
         "runs": list(dict.fromkeys(run for quantity in finding.quantities.values() for run in quantity.runs)),

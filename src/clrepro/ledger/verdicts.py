@@ -1,9 +1,16 @@
-"""A cell's verdict: our mean over seeds, its interval, and the published number with a band around it."""
+"""A cell's verdict: our mean over seeds, its interval, and the published number with a band around it.
+
+And the words of a claim's: on the paper where the numbers compare with its own, of this scale alone elsewhere.
+"""
 
 import math
 from dataclasses import dataclass
 
 from scipy import special
+
+ON_THE_PAPER = ("holds", "fails")
+AT_THIS_SCALE = ("seen", "opposite")  # what small encoders on other data show, which is no verdict on the paper
+CLAIM_VERDICTS = (*ON_THE_PAPER, *AT_THIS_SCALE, "undecided", "missing")
 
 
 @dataclass(frozen=True)
@@ -60,3 +67,8 @@ def verdict(ours: Ours | None, published: float | None, comparable: bool, doubtf
     if ours.high < published - band or ours.low > published + band:
         return "differs"
     return "undecided"
+
+
+def in_words(verdict: str, comparable: bool) -> str:
+    """A claim's verdict as it is said: holds becomes seen and fails opposite where not all its numbers compare."""
+    return verdict if comparable else dict(zip(ON_THE_PAPER, AT_THIS_SCALE, strict=True)).get(verdict, verdict)

@@ -19,7 +19,7 @@ from clrepro.evaluation.protocols import PROTOCOLS
 from clrepro.ledger import Records
 from clrepro.ledger.scores import command
 from clrepro.paths import RESULTS
-from clrepro.report import protocol, runs, tables
+from clrepro.report import opening, protocol, runs, tables
 from clrepro.report.common import SIGNS
 
 
@@ -28,7 +28,6 @@ def gather(catalogue: Catalogue, ledger: pd.DataFrame, tested: list[dict], recor
     theory = theory_rows(catalogue)
     content = {
         "scale": catalogue.config.scale,
-        "scale_note": scale_note(catalogue),
         "made": {"clrepro": version("clrepro"), "commit": provenance.commit()},
         "setup": setup(catalogue),
         "rule": rule(catalogue),
@@ -39,17 +38,10 @@ def gather(catalogue: Catalogue, ledger: pd.DataFrame, tested: list[dict], recor
         "fill": fill(ledger),
     }
     content["cost"] = cost(content["runs"])
-    content["problems"] = problems(records, content["papers"])
+    content["problems"] = problems(records)
+    content["state"] = opening.state(ledger, content)
+    content["opening"] = opening.opening(catalogue, content)
     return content
-
-
-def scale_note(catalogue: Catalogue) -> str:
-    """What the scale means for sentences, and for images where they are not the papers' own."""
-    config = catalogue.config
-    said = f"At {tables.scale_sentence(config)}; orderings are tested all the same."
-    if config.scale == "paper" or not any(run.modality == "image" for run in catalogue.runs):
-        return said
-    return f"{said} In image tables: {protocol.SCALES[config.scale]}."
 
 
 def setup(catalogue: Catalogue) -> list[list[str]]:
@@ -87,10 +79,12 @@ def rule(catalogue: Catalogue) -> list[str]:
         f"within {band:g} points of the published number (two one-sided tests at {alpha:g} each), it differs if the "
         "whole interval lies outside, and it is undecided otherwise, as with a single seed or with equal seeds.",
         "A cell is not comparable if data, encoder, training or evaluation are not the paper's: at demo and bench "
-        "scale no cell is. Where an erratum names the published number, the verdict says that it is doubtful.",
+        "scale no cell is, and no difference is taken. Where an erratum names the published number, the verdict says "
+        "that it is doubtful.",
         "A claim is a comparison of cells, computed seed by seed and tested with variances that the claims of the "
         f"paper share in part. It holds or fails if that is significant at {alpha:g} after Holm's correction over the "
-        "paper's claims; otherwise it is undecided. Claims are orderings, so they are tested at every scale.",
+        "paper's claims; otherwise it is undecided. Where not all its numbers compare with the paper's, it is said to "
+        "be seen, or its opposite is: that describes the runs of this scale and is no verdict on the paper.",
         "A tolerance that the paper does not state is ours, and the claim's note says so.",
     ]
 
@@ -256,7 +250,7 @@ def cost(entries: dict[str, dict]) -> dict:
     }
 
 
-def problems(records: Records, entries: list[dict]) -> list[dict]:
+def problems(records: Records) -> list[dict]:
     """Files that were skipped because they are broken."""
     remedy = "delete it and run the workflow again"
     return [{"file": str(file), "what": what, "remedy": remedy} for file, what in sorted(records.problems.items())]

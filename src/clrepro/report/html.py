@@ -1,5 +1,9 @@
 """The report and the files behind it: ledger.csv, claims.csv, the numbers to compare, report.html."""
 
+from typing import Any
+
+import pandas as pd
+
 from clrepro import ledger
 from clrepro.catalogue import Catalogue
 from clrepro.ledger import Records, claims
@@ -8,12 +12,17 @@ from clrepro.report import assemble, metrics
 from clrepro.report.page import render
 
 
-def write(catalogue: Catalogue) -> dict:
-    """Write these files from whatever is on disk; returns the report's data."""
+def gather(catalogue: Catalogue) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+    """The ledger, the claims and the report's data, from whatever is on disk."""
     records = Records()
     cells = ledger.frame(catalogue, records)
     summary, tested = claims.evaluate(catalogue, records)
-    content = assemble.gather(catalogue, cells, tested, records)
+    return cells, summary, assemble.gather(catalogue, cells, tested, records)
+
+
+def write(catalogue: Catalogue) -> dict[str, Any]:
+    """Write these files from whatever is on disk; returns the report's data."""
+    cells, summary, content = gather(catalogue)
     for file, text in zip(
         catalogue.report_files,
         (

@@ -1,25 +1,42 @@
-"""What reproduced, for a terminal."""
+"""What a scale has to show, for a terminal."""
+
+import textwrap
 
 import pandas as pd
 
-from clrepro import ledger
 from clrepro.catalogue import Catalogue
-from clrepro.ledger import Records, claims
+from clrepro.report import html
+from clrepro.report.opening import state_in_words
+
+WIDTH = 110
 
 
-def text(catalogue: Catalogue, records: Records) -> str:
-    """A line a paper: its cells and its claims by verdict; then what is broken, and where the report lies."""
-    cells = ledger.frame(catalogue, records)
+def text(catalogue: Catalogue) -> str:
+    """What was done and whether it compares; a line a paper for cells and for claims; what is wrong; the report."""
+    cells, tested, content = html.gather(catalogue)
     cells = cells[cells["verdict"] != "not a result"]
-    tested, _ = claims.evaluate(catalogue, records)
-    lines = []
+    opening = content["opening"]
+    lines = [opening["headline"]]
+    for part in opening["lines"]:
+        lines += folded(f"{part['name'].lower()}: {part['text']}")
+    lines += folded(opening["note"])
     for paper in catalogue.config.papers:
         own, said = cells.loc[cells["paper"] == paper, "verdict"], tested.loc[tested["paper"] == paper, "verdict"]
         lines += [f"{paper}", f"  cells:  {counts(own)}", f"  claims: {counts(said)}"]
-    lines += [f"skipped {file}: {what}" for file, what in sorted(records.problems.items())]
+    lines += skipped(content)
+    lines.append(state_in_words(content["state"]))
     page = catalogue.report_files[-1]
     lines.append(f"the report: {page}" if page.is_file() else f"the report: {page}, not made yet (clrepro report)")
     return "\n".join(lines)
+
+
+def folded(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def skipped(content: dict) -> list[str]:
+    """Broken files, a line each."""
+    return [f"skipped {one['file']}: {one['what']}; {one['remedy']}" for one in content["problems"]]
 
 
 def counts(verdicts: pd.Series) -> str:
@@ -29,8 +46,10 @@ def counts(verdicts: pd.Series) -> str:
 
 
 def claim(row) -> str:
-    """One claim in three lines at most: verdict, statement, estimate with interval or why there is none."""
-    head = f"{row.paper} {row.claim} ({row.place}): {row.verdict.upper()}\n  {row.statement}"
+    """One claim: verdict, statement, the paper's own words, estimate with interval or why there is none."""
+    head = f"{row.paper} {row.claim}: {row.verdict.upper()}\n  {row.statement}"
+    quoted = f"“{row.quote}” " if row.quote else ""
+    head += f"\n  {quoted}({row.place})"
     if pd.isna(row.estimate) or row.verdict == "missing":
         return f"{head}\n  {row.note}"
     interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:.4g}, {row.ci_high:.4g}]"

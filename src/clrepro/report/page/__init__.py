@@ -67,6 +67,10 @@ def environment() -> Environment:
     )
     result.globals.update(
         meanings=verdicts.MEANINGS,
+        glossary=shaping.glossary,
+        heading=shaping.heading,
+        order=shaping.order,
+        room=shaping.room,
         answer=verdicts.answer,
         results=verdicts.results,
         sections=shaping.sections,

@@ -4,7 +4,8 @@ import math
 from typing import Any
 
 LISTS = ("setup", "rule", "papers", "claims", "theory", "problems", "fill")
-PAGE = {"scale": "", "scale_note": "", **{name: [] for name in LISTS}}
+PAGE = {"scale": "", "state": {}, **{name: [] for name in LISTS}}
+OPENING = {"judges": True, "headline": "", "lines": [], "note": ""}
 MADE = {"clrepro": "", "commit": None}
 COST = {"seconds": 0.0, "energy_wh": None, "runs": 0, "rows": [], "notes": []}
 PAPER = {
@@ -19,7 +20,11 @@ CELL = {
     **{"verdict": "missing", "note": "", "fill": "", "runs": [], "text": ""},
 }
 NUMBERS = dict.fromkeys(("estimate", "ci_low", "ci_high", "seeds", "published"))
-CLAIM = NUMBERS | dict.fromkeys(("effect", "p_holds", "p_fails")) | {"place": "", "form": "", "scope": "", "note": ""}
+CLAIM = (
+    NUMBERS
+    | dict.fromkeys(("effect", "p_holds", "p_fails"))
+    | {"quote": "", "place": "", "form": "", "scope": "", "note": ""}
+)
 EVIDENCE = NUMBERS | {"name": "", "low": None, "high": None, "verdict": "missing", "why": "", "cells": [], "runs": []}
 CHECK = dict.fromkeys(("where", "form", "statement", "verdict", "detail", "checked"), "")
 RUN = {
@@ -32,6 +37,7 @@ def complete(data: dict) -> dict:
     """The data with every absent part empty and every number that JSON cannot hold (nan, infinity) absent."""
     page = filled(PAGE, clean(data))
     page["made"] = filled(MADE, page.get("made"))
+    page["opening"] = filled(OPENING, page.get("opening"))
     page["cost"] = filled(COST, page.get("cost"))
     page["runs"] = {name: filled(RUN, run) for name, run in (page.get("runs") or {}).items()}
     page["theory"] = [filled(CHECK, check) for check in page["theory"]]

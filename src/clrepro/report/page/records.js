@@ -32,9 +32,10 @@ const word = (verdict) => make("span", { className: `word k-${kindOf(verdict)}` 
 const link = (href, ...content) => make("a", { href }, ...content);
 
 function number(value, decimals = 2, plus = false) {
-  if (missing(value)) return "–";
-  const text = value.toFixed(Math.min(decimals ?? 2, 20)).replace("-", "−");
-  return plus && value >= 0 ? `+${text}` : text;
+  if (missing(value)) return "–"; // otherwise as common.number in Python
+  const text = value.toFixed(Math.min(decimals ?? 2, 20));
+  if (!Number(text)) return text.replace("-", "");
+  return plus && value > 0 ? `+${text}` : text.replace("-", "−");
 }
 
 function short(value) {
@@ -140,7 +141,7 @@ function cellView(id) {
   const digits = cell.decimals;
   const spread = (std) => (missing(std) ? "" : ` ± ${number(std, digits)}`);
   const body = [make("p", { className: "lead" }, word(cell.verdict), data.meanings[cell.verdict] ? ` ${data.meanings[cell.verdict]}.` : "")];
-  if (!missing(cell.ours)) body.push(plot(cell));
+  if (!missing(cell.ours) && cell.verdict !== "not comparable") body.push(plot(cell)); // one axis would compare
   body.push(
     pairs([
       ["Ours", missing(cell.ours) ? "– (a hole)" : number(cell.ours, digits) + spread(cell.std)],

@@ -199,7 +199,7 @@ for (const table of all("table.result")) {
 const viewBar = document.getElementById("views");
 if (viewBar && document.querySelector(".cell")) {
   const names = { all: "Ours + published", ours: "Ours", published: "Published" };
-  if (document.querySelector(".cell .d:not(.none)")) names.difference = "Difference"; // none compares at a small scale
+  if (document.querySelector(".cell .d")) names.difference = "Difference"; // none compares at a small scale
   const buttons = Object.entries(names).map(([view, name]) => {
     const button = make("button", { type: "button", "aria-pressed": String(view === "all") }, name);
     button.addEventListener("click", () => {

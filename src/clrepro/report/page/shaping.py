@@ -33,6 +33,7 @@ def payload(page: dict) -> str:
         "cells": cells,
         "runs": {id: run | {"time": run["seconds"] and duration(run["seconds"])} for id, run in page["runs"].items()},
         "claims": claims,
+        "state": page["state"],
         "tables": tables,
         "kinds": KINDS,
         "meanings": MEANINGS,
@@ -45,7 +46,7 @@ def sections(page: dict) -> list[tuple[str, str]]:
     """(id, name) of the sections that the page has, in its order."""
     papers = page["papers"]
     present = {
-        "overview": "What reproduced",
+        "overview": "What reproduced" if page["opening"]["judges"] else "Overview",
         "claims": "Claims" if page["claims"] else "",
         "tables": "Tables" if any(paper["tables"] for paper in papers) else "",
         "figures": "Figures" if any(paper["figures"] for paper in papers) else "",
@@ -57,7 +58,27 @@ def sections(page: dict) -> list[tuple[str, str]]:
         "cost": "Cost" if page["cost"]["rows"] or page["cost"]["runs"] else "",
         "method": "Method" if page["rule"] or page["setup"] else "",
     }
-    return [(key, name) for key, name in present.items() if name]
+    return [(key, present[key]) for key in ["overview", *order(page), "method"] if present[key]]
+
+
+def heading(page: dict) -> str:
+    """The page's title: at a scale that cannot judge the papers nothing is said to reproduce."""
+    return "What reproduced?" if page["opening"]["judges"] else f"What the {page['scale']} scale shows"
+
+
+def order(page: dict) -> list[str]:
+    """The sections between overview and method: claims first where they are judged, else behind what was done."""
+    made = ["tables", "figures", "theory"]
+    leading = ["claims", *made] if page["opening"]["judges"] else [*made, "claims"]
+    return [*leading, "errata", "choices", "holes", "runs", "cost"]
+
+
+def glossary(page: dict) -> dict[str, str]:
+    """The meanings of the verdicts that occur on the page."""
+    found = {
+        verdict for paper in page["papers"] for counts in ("verdicts", "claims", "theory") for verdict in paper[counts]
+    }
+    return {verdict: meaning for verdict, meaning in MEANINGS.items() if verdict in found}
 
 
 def header(columns: list[dict]) -> tuple[list[tuple[str, int]], list[dict]]:
@@ -70,6 +91,15 @@ def header(columns: list[dict]) -> tuple[list[tuple[str, int]], list[dict]]:
 def table_counts(table: dict) -> dict[str, int]:
     cells = [cell for part in table["parts"] for row in part["rows"] for cell in row["cells"] if cell]
     return dict(Counter(cell["verdict"] for cell in cells))
+
+
+def room(part: dict) -> str:
+    """How much room a part's cells need beside their numbers, so that these stand below each other: a class."""
+    cells = [cell for row in part["rows"] for cell in row["cells"] if cell]
+    if any(cell["published_std"] is not None and cell["difference"] is not None for cell in cells):
+        return "room-2"
+    beside = ("std", "published_std", "difference")
+    return "room-1" if any(cell[name] is not None for cell in cells for name in beside) else "room-0"
 
 
 def is_result(table: dict) -> bool:

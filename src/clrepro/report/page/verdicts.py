@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from clrepro.ledger.verdicts import CLAIM_VERDICTS
+
 CELL_VERDICTS = (
     "reproduced",
     "differs",
@@ -11,13 +13,14 @@ CELL_VERDICTS = (
     "missing",
     "not a result",
 )
-CLAIM_VERDICTS = ("holds", "fails", "undecided", "missing")
 # A verdict's kind chooses its sign and colour; its word always stands beside them.
 KINDS = {
     "reproduced": "good",
     "holds": "good",
     "differs": "bad",
     "fails": "bad",
+    "seen": "seen",
+    "opposite": "opposite",
     "undecided": "open",
     "not comparable": "other",
     "published value doubtful": "doubt",
@@ -27,12 +30,14 @@ MEANINGS = {
     "reproduced": "the interval of our mean lies within the tolerance around the published number",
     "differs": "the interval of our mean lies wholly outside that tolerance",
     "undecided": "the seeds at hand do not settle it",
-    "not comparable": "measured here on other data or encoders than the paper's; read orderings, not numbers",
+    "not comparable": "measured here, but data, encoder, training or evaluation are not the paper's",
     "published value doubtful": "the paper contradicts itself at this number, so it is no yardstick",
-    "missing": "no run of ours yet",
+    "missing": "no number of ours; the note says why",
     "not a result": "a setting, a formula, or a number that the paper quotes from elsewhere",
     "holds": "what the paper says is what we find",
     "fails": "what we find contradicts what the paper says",
+    "seen": "the runs of this scale show what the paper says; that is no verdict on the paper",
+    "opposite": "the runs of this scale show the opposite of what the paper says; that is no verdict on the paper",
 }
 PHRASES = {  # what one and what several cells, claims or checks do: "12 of the papers' 90 claims hold; 1 fails ..."
     "reproduced": ("is reproduced", "are reproduced"),
@@ -40,21 +45,23 @@ PHRASES = {  # what one and what several cells, claims or checks do: "12 of the 
     "undecided": ("is undecided", "are undecided"),
     "not comparable": ("is measured here but not comparable", "are measured here but not comparable"),
     "published value doubtful": ("is doubtful in print", "are doubtful in print"),
-    "missing": ("has no run yet", "have no run yet"),
+    "missing": ("has no run", "have no run"),
     "holds": ("holds", "hold"),
     "near": ("holds with a reservation", "hold with a reservation"),
     "fails": ("fails", "fail"),
+    "seen": ("is seen", "are seen"),
+    "opposite": ("comes out opposite", "come out opposite"),
 }
 
 
 def kind(verdict: str) -> str:
-    """good, bad, near (holds with a reservation), open, other, doubt, none or plain."""
+    """good, bad, near (holds with a reservation), seen, opposite, open, other, doubt, none or plain."""
     return KINDS.get(verdict) or ("near" if verdict.startswith("holds ") else "plain")
 
 
 def ordered(counts: dict[str, int]) -> dict[str, str]:
     """{verdict: kind} of the verdicts that occur, in one order everywhere; unknown ones come last."""
-    known = [*CLAIM_VERDICTS[:2], *CELL_VERDICTS]
+    known = [*CLAIM_VERDICTS[:4], *CELL_VERDICTS]
     qualified = sorted(verdict for verdict in counts if kind(verdict) == "near")
     others = sorted(set(counts) - set(known) - set(qualified))
     order = [known[0], *qualified, *known[1:], *others]

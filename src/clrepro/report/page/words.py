@@ -4,6 +4,8 @@ import math
 from typing import Any
 from urllib.parse import quote
 
+from clrepro.report import common
+
 
 def address(name: str) -> str:
     """An id as it stands in `id` and after `#`; the script's encoding is the same."""
@@ -18,20 +20,12 @@ def named(name: str) -> str:
     return " ".join([words[0].capitalize(), *words[1:]])
 
 
-def digits(decimals: float | None) -> int:
-    return 2 if decimals is None else int(decimals)
-
-
 def number(value: float | None, decimals: int | None = 2) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.{digits(decimals)}f}".replace("-", "−")
+    return "–" if value is None else common.number(value, decimals).replace("-", "−")
 
 
 def signed(value: float | None, decimals: int | None = 2) -> str:
-    if value is None:
-        return "–"
-    return f"{value:+.{digits(decimals)}f}".replace("-", "−")
+    return "–" if value is None else common.number(value, decimals, sign=True).replace("-", "−")
 
 
 def short(value: float | None) -> str:
