@@ -149,7 +149,7 @@ def test_wrong_verdicts_are_rarer_than_promised_and_right_ones_are_given(kind, s
 
 # forms
 
-COMMON = {"id": "one", "statement": "A statement.", "place": "table 1"}
+COMMON = {"id": "one", "statement": "A statement.", "quote": "We state it.", "place": "table 1"}
 
 
 def parts(**form) -> list[tuple[dict, float, float, bool]]:
@@ -195,6 +195,7 @@ GOOD = {**COMMON, "greater": {"of": "t/a", "than": "t/b"}}
         ({"greater": None, "exceeds": {}}, "unknown key 'exceeds'"),
         ({"within": {"of": "t/a", "low": 1}}, "greater and within"),
         ({"statement": ""}, "statement is missing"),
+        ({"quote": ""}, "quote is missing"),
         ({"statement": 3}, "statement is 3"),
         ({"id": "Dcl beats"}, "id is 'Dcl beats'"),
         ({"greater": {"of": "t/a"}}, "than is missing"),
