@@ -55,7 +55,10 @@ docs: install  ## regenerate docs/objectives/, docs/config.md and the JSON schem
 
 readme: install $(VENV)/browser  ## rewrite README.md's numbers and pictures from results/demo and results/bench
 	@$(BIN)/python -m clrepro.report.readme
-	$(VENV)/browser/bin/python tests/browser/check_report.py results/demo/report.html --pictures docs/images
+	@pictures=$$(mktemp -d) \
+	  && $(VENV)/browser/bin/python tests/browser/check_report.py results/demo/report.html --screenshots $$pictures \
+	  && cp $$pictures/desktop-light-opening.png docs/images/report.png \
+	  && cp $$pictures/desktop-light-cell.png docs/images/report-cell.png; rm -r $$pictures
 
 plan: install  ## what a scale would run, and what it costs: make plan SCALE=paper
 	@$(BIN)/clrepro plan --scale $(SCALE)

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from clrepro.catalogue import Catalogue
+from clrepro.config import load
+from clrepro.report import html
+
 TABLES = Path("results/demo/tables")
 TRAINED = ["L_cl", "L_a&u", "L_dcl", "L_dcl+", "L_mpt", "L_met", "L_mat"]
 EXPECTED = {
@@ -84,9 +88,14 @@ if said:
 if Path("results/demo/report.html").stat().st_size < 1_000_000:
     sys.exit("the report is too small to hold the figures")
 
-warning = re.compile(r"warn|traceback|\bnan\b|deprecat", re.IGNORECASE)
-for file in sorted(Path("logs/demo").rglob("*.log")):
+_, _, content = html.gather(Catalogue(load("demo")))
+wrong = {name: count for name, count in content["state"].items() if name != "left_out" and count}
+if wrong:
+    sys.exit(f"a fresh demo's report has {wrong}; broken files: {content['problems'][:3]}")
+warning = re.compile(r"warn|traceback|deprecat|\bnan\b", re.IGNORECASE)
+logs = sorted(Path("logs/demo").rglob("*.log"))
+for file in logs:
     found = [line.strip() for line in file.read_text("utf-8", errors="replace").splitlines() if warning.search(line)]
     if found:
         sys.exit(f"{file}: a fresh demo warns: {found[0][:300]}")
-print("no problem, no warning")
+print(f"no problem in the report, no warning in {len(logs)} logs")

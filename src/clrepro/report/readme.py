@@ -21,7 +21,6 @@ import pandas as pd
 from clrepro import config, job_records
 from clrepro.catalogue import Catalogue, cost, papers
 from clrepro.errors import unknown
-from clrepro.ledger import Records
 from clrepro.ledger.published import published
 from clrepro.objectives import names
 from clrepro.paths import RESULTS, ROOT, write_text
@@ -46,15 +45,16 @@ def of_code() -> Values:
 
 
 def of_plan(catalogue: Catalogue) -> Values:
-    """What the paper scale would cost, as `clrepro plan --scale paper` prints it, ImageNet's runs apart."""
-    imagenet = [run for run in catalogue.runs if run.backbone.key.startswith("ImageNet")]
-    sentences = tuple(run for run in catalogue.runs if run.modality == "sentence")
-    return {
-        "paper.runs": lambda: str(len(catalogue.runs)),
-        "paper.hours": lambda: f"{cost.of_all(catalogue).hours:,.0f}",
-        "paper.hours.sentences": lambda: f"{cost.of_runs(catalogue, sentences).hours:,.0f}",
-        "paper.runs.imagenet": lambda: str(len(imagenet)),
+    """What a scale would cost, as `clrepro plan` estimates it."""
+    tabled = {run for table in catalogue.tables for run in table.runs}
+    parts = {
+        "": cost.of_all(catalogue),
+        ".sentences": cost.of_runs(catalogue, tuple(run for run in catalogue.runs if run.modality == "sentence")),
+        ".figures": cost.of_runs(catalogue, tuple(run for run in catalogue.runs if run not in tabled)),
     }
+    values = {f"paper.hours{name}": lambda price=price: f"{price.hours:,.0f}" for name, price in parts.items()}
+    values |= {f"paper.gigabytes{name}": lambda price=price: f"{price.gigabytes:,.0f}" for name, price in parts.items()}
+    return values | {"paper.runs": lambda: f"{len(catalogue.runs):,}"}
 
 
 def of_results(catalogue: Catalogue) -> Values:
@@ -76,7 +76,7 @@ def of_results(catalogue: Catalogue) -> Values:
     values = {
         "trainings": lambda: str(sum(run.objective is not None and run.record.is_file() for run in catalogue.runs)),
         "minutes": minutes,
-        "show": lambda: f"\n```text\n{summary.text(catalogue, Records())}\n```\n",
+        "show": lambda: f"\n```text\n{summary.text(catalogue)}\n```\n",
         "cells": lambda: f"{len(cells):,}",
         "cells.filled": lambda: f"{len(filled):,}",
         "checks": lambda: str(len(theory())),
