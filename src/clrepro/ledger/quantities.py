@@ -124,7 +124,7 @@ def of_point(catalogue: Catalogue, figure: Figure, reference: str, records: Reco
         raise unknown("statistic", statistic, {*figure.statistics, *figure.scores}, f"the reference '{reference}'")
     family = f"{figure.name} {statistic}"
     if point is None:
-        return Quantity({}, None, (), left_out_by(catalogue, parts["backbone"]), family)
+        return Quantity({}, None, (), left_out_by(catalogue, figure, parts["series"], parts["backbone"]), family)
     fill = command(catalogue.config.scale, figure.target)
     if not is_asked(catalogue, figure):
         return Quantity({}, None, (), ask_for(figure), family)
@@ -153,12 +153,14 @@ def of_point(catalogue: Catalogue, figure: Figure, reference: str, records: Reco
     return Quantity(values, None, tuple(runs), why, family, measured=measured)
 
 
-def left_out_by(catalogue: Catalogue, backbone: str) -> str:
+def left_out_by(catalogue: Catalogue, figure: Figure, series: str, backbone: str) -> str:
     """Which key of the configuration leaves a point of a figure out."""
-    images = catalogue.config.image.backbones
-    if images.get(backbone):
-        return "this configuration's `image.training` leaves that point of the sweep out"
-    return f"this configuration has no `{'image' if backbone in images else 'sentence'}.backbones.{backbone}`"
+    entry = papers.load(figure.paper, "experiments")["figures"][figure.name]["series"][series]
+    owner, definition = papers.run_definition(entry["run"], figure.paper)
+    modality = papers.modality(definition, owner, backbone)
+    if getattr(catalogue.config, modality).backbones.get(backbone):
+        return f"this configuration's `{modality}.training` leaves that point of the sweep out"
+    return f"this configuration has no `{modality}.backbones.{backbone}`"
 
 
 def is_asked(catalogue: Catalogue, figure: Figure) -> bool:
@@ -176,7 +178,7 @@ def of_peaks(catalogue: Catalogue, figure: Figure, reference: str, records: Reco
     if not is_asked(catalogue, figure):
         values, why = {}, ask_for(figure)
     elif not values and not why:
-        why = left_out_by(catalogue, parts["backbone"])
+        why = left_out_by(catalogue, figure, parts["series"].split(" and ")[0], parts["backbone"])
     family = f"{figure.name} peaks"
     return Quantity(values, None, tuple(map(run_id, runs)), why, family, measured=reference)
 
