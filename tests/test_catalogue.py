@@ -53,7 +53,7 @@ def test_runs_that_several_tables_need_exist_once(paper_scale, cells):
     # BERT_base; huang2023: MACL and InfoNCE with both dropouts on 2 backbones, but InfoNCE on BERT_base is li2024's
     sentences = [run for run in paper_scale.runs if run.modality == "sentence"]
     assert len(sentences) == 3 * (7 * 4 + 6 * 2 + 4 + 7 + 4 * 2 - 1) + 8
-    # images: 5 losses x 5 batch sizes; 8 losses, and 3 of them as means, x 8 learning rates; 8 at one rate on CIFAR-100.
+    # images: 5 losses x 5 batch sizes; 8 losses, and 3 as means, x 8 learning rates; 8 losses at one rate on CIFAR-100.
     # ImageNet is no part of it without a mirror
     assert len(paper_scale.runs) - len(sentences) == 3 * (5 * 5 + (8 + 3) * 8 + 8)
     assert len({run.folder for run in paper_scale.runs}) == len(paper_scale.runs)
