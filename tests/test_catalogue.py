@@ -57,8 +57,8 @@ def test_runs_that_several_tables_need_exist_once(paper_scale, cells):
     # with a part held out there are the baseline, without dissipation, arc, met, three more ratios, and untrained
     sentences = [run for run in paper_scale.runs if run.modality == "sentence"]
     assert len(set(sentences) - tabled) == 3 * (8 + 4 + 21 + 2 + 2 + 3) + 1
-    # images: 5 losses x 5 batch sizes; 8 losses, and 3 of them as means, x 8 learning rates, each of the 8 at one rate
-    # on CIFAR-100. ImageNet is no part of it without a mirror
+    # images: 5 losses x 5 batch sizes; 8 losses, and 3 as means, x 8 learning rates; 8 losses at one rate on CIFAR-100.
+    # ImageNet is no part of it without a mirror
     assert len(paper_scale.runs) - len(sentences) == 3 * (5 * 5 + (8 + 3) * 8 + 8)
     assert len({run.folder for run in paper_scale.runs}) == len(paper_scale.runs)
     quoted = cells["li2024", "table_3", "BERT_base mpt", "Avg"]

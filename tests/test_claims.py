@@ -590,6 +590,9 @@ def test_the_share_of_series_that_are_best_where_embeddings_vary_most(sweeps):
     assert resolve("figure_2/InfoNCE [mean][1.0e-2]/CIFAR10_ResNet-18/finetune_10/top1").values == {1: 50, 2: 50}
     left_out = resolve("figure_2/InfoNCE [mean][1.0e-1]/CIFAR10_ResNet-18/finetune_10/top1").why
     assert left_out == "this configuration's `image.training` leaves that point of the sweep out"
+    absent = resolver(sweeps, "huang2023", Records())
+    why = absent("figure_4/MACL/ImageNet100_ResNet-50/places/central_separability").why
+    assert why == "this configuration has no `image.backbones.ImageNet100_ResNet-50`"
     for wrong in ("InfoNCE and DLC", "InfoNCE [maen]"):
         with pytest.raises(UserError, match=r"unknown series .* Did you mean"):
             resolve(of.format(wrong))

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from clrepro.catalogue import papers
+from clrepro.catalogue.simulations import NUMBERS
 from clrepro.errors import UserError
 from clrepro.objectives.oar import orthonormal_anchors
 from clrepro.report import plotting
@@ -58,6 +59,10 @@ def test_the_probe_separates_points_and_no_fused_ones():
     known = np.arange(24) < 12
     assert rank_one.probe_accuracy(np.eye(3)[clusters], clusters, known) == 1
     assert rank_one.probe_accuracy(np.ones((24, 3)), clusters, known) == pytest.approx(1 / 3)
+
+
+def test_claims_know_the_numbers_of_the_study():
+    assert NUMBERS["rank_one"] == rank_one.METRICS
 
 
 def test_diverged_embeddings_have_no_numbers():

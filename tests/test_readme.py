@@ -35,7 +35,9 @@ def test_a_mark_takes_a_scales_number_a_cell_or_the_range_of_a_column():
         ("p", "t", "second", "d", "value", 3.0, 3),
     ]  # fmt: skip
     cells = pd.DataFrame(rows, columns=["paper", "table", "row", "column", "metric", "ours", "decimals"])
-    values = {f"demo.{name}": lambda part=part: readme.number_of(part) for name, part in readme.addressed(cells).items()}
+    values = {
+        f"demo.{name}": lambda part=part: readme.number_of(part) for name, part in readme.addressed(cells).items()
+    }
     text = "a <!--demo.p/t/first/c/value-->x<!--/-->, <!--demo.p/t/*/c/value--><!--/-->, <!--bench.kept-->7<!--/-->"
     assert readme.rewritten(text, values, {"demo"}) == (
         "a <!--demo.p/t/first/c/value-->49.4<!--/-->, <!--demo.p/t/*/c/value-->9.9 to 49.4<!--/-->, "

@@ -52,7 +52,7 @@ def quantity(catalogue: Catalogue, figure: Figure, reference: str, records: Reco
     if not is_asked(catalogue, figure):
         values, why = {}, ask_for(figure)
     elif not values and not why:
-        why = left_out_by(catalogue, parts["backbone"])
+        why = left_out_by(catalogue, figure, parts["series"].split(" and ")[0], parts["backbone"])
     family = f"{figure.name} peaks"
     comparable = catalogue.compares(runs)
     return Quantity(values, None, tuple(map(run_id, runs)), why, family, measured=reference, comparable=comparable)

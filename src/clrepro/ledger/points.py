@@ -67,7 +67,7 @@ def curves(catalogue: Catalogue, figure: Figure, parts: re.Match, records: Recor
         known = {*figure.statistics, *figure.scores}
         raise unknown("statistic", statistic, known, f"the reference '{parts[0]}'")
     if point is None:
-        return Curves({}, (), left_out_by(catalogue, parts["backbone"]))
+        return Curves({}, (), left_out_by(catalogue, figure, parts["series"], parts["backbone"]))
     if not is_asked(catalogue, figure):
         return Curves({}, (), ask_for(figure))
     by_seed, runs, lacking = {}, [], []
@@ -93,12 +93,14 @@ def curves(catalogue: Catalogue, figure: Figure, parts: re.Match, records: Recor
     return Curves(by_seed, tuple(runs), why, catalogue.compares(point.runs))
 
 
-def left_out_by(catalogue: Catalogue, backbone: str) -> str:
+def left_out_by(catalogue: Catalogue, figure: Figure, series: str, backbone: str) -> str:
     """Which key of the configuration leaves a point of a figure out."""
-    images = catalogue.config.image.backbones
-    if images.get(backbone):
-        return "this configuration's `image.training` leaves that point of the sweep out"
-    return f"this configuration has no `{'image' if backbone in images else 'sentence'}.backbones.{backbone}`"
+    entry = papers.load(figure.paper, "experiments")["figures"][figure.name]["series"][series]
+    owner, definition = papers.run_definition(entry["run"], figure.paper)
+    modality = papers.modality(definition, owner, backbone)
+    if getattr(catalogue.config, modality).backbones.get(backbone):
+        return f"this configuration's `{modality}.training` leaves that point of the sweep out"
+    return f"this configuration has no `{modality}.backbones.{backbone}`"
 
 
 def is_asked(catalogue: Catalogue, figure: Figure) -> bool:

@@ -22,14 +22,13 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 
-from clrepro.catalogue.simulations import NUMBERS
 from clrepro.errors import unknown
 from clrepro.objectives import make
 from clrepro.objectives.oar import orthonormal_anchors
 from clrepro.report import plotting
 
 CLUSTERS = 3
-METRICS = NUMBERS["rank_one"]
+METRICS = ("effective_rank", "rank_95", "axes_angle", "probe_accuracy", "variance")
 BEFORE = {"raw": "raw input", "untrained": "untrained network"}
 OUTPUTS = ("dense", "relu", "norm", "norm_relu")
 OPTIMIZERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
