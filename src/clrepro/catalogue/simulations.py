@@ -12,8 +12,8 @@ from clrepro.paths import RESULTS
 
 UNITS = {"points": "grid points an axis", "batches": "batches", "steps": "training steps"}
 WITH_TORCH = {"rank_one"}  # studies that train something
-# numbers that a study's csv has for every seed, series, loss and anchor_weight, so that claims may refer to them; as the
-# study names them, which must neither be imported here (torch) nor hang on the catalogue (its fingerprint)
+# numbers that a study's csv has for every seed, series, loss and anchor_weight, so that claims may refer to them; named
+# as in the study, which must neither be imported here (torch) nor hang on the catalogue (its fingerprint)
 NUMBERS = {"rank_one": ("effective_rank", "rank_95", "axes_angle", "probe_accuracy", "variance")}
 
 
