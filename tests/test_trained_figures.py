@@ -155,6 +155,13 @@ def test_losses_are_means_over_seeds_where_all_seeds_have_a_value(demo):
     assert "single seeds" not in footnote(single)
 
 
+def test_the_loss_that_section_4_1_speaks_of_is_said(demo):
+    figure, frame = drawn(demo, "nie2023/figure_1d")
+    first, last = (mean(frame, statistic="train_loss", step=step) for step in (STEPS[0], STEPS[-1]))
+    assert f"on training batches: {first:.2f} first, {last:.2f} last." in footnote(figure)
+    assert "optimised loss itself" not in footnote(drawn(demo, "nie2023/figure_1c")[0])
+
+
 def test_points_of_alignment_and_uniformity_are_those_of_the_selected_checkpoint(demo):
     figure, frame = drawn(demo, "nie2023/figure_1a")
     for axis, statistic in zip(figure.axes, scatter.DEFINITIONS, strict=False):
