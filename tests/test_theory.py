@@ -160,3 +160,14 @@ def test_a_wrong_loss_or_a_true_minimum_changes_the_verdicts(monkeypatch):
     found = {check.statement: check.outcome.verdict for check in oar2024.theorem_3_1_point()}
     assert found["equal embeddings are a local minimum of InfoNCE"] == "holds"
     assert found["from equal embeddings the loss falls when each pair moves as one, at every temperature"] == "fails"
+
+
+def test_what_stops_pulling_where_hangs_on_the_number_of_negatives_for_dcl_plus_alone(frame):
+    said = "stops pulling is the same for any number of negatives"
+    rows = frame[frame["statement"].str.contains(said)].set_index("statement")
+    assert len(rows) == 4
+    assert set(rows.index[rows["verdict"].eq("fails")]) == {
+        f"the cosine gap at which the truncated decoupled loss {said}"
+    }
+    gaps = [0.17 * math.log(size - 1) for size in (16, 64, 256)]
+    assert f"gaps {gaps[0]:.3f}, {gaps[1]:.3f}, {gaps[2]:.3f}" in rows[rows["verdict"].eq("fails")]["detail"].item()

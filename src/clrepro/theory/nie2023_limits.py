@@ -22,9 +22,10 @@ from clrepro.theory._common import (
     tangent,
     unit,
 )
-from clrepro.theory.nie2023 import HOW, PAPER, TAU, Case, T
+from clrepro.theory.nie2023 import HOW, PAPER, TAU, Case, T, decoupled
 
 __all__ = ["CHECKS", "PAPER"]
+TAU_PLUS = 0.17  # of L_dcl+ on BERT_base, table 2
 MARGINS = {"dot product": 0.23, "distance": 0.45, "angle": 0.15 * math.pi}
 
 
@@ -192,9 +193,41 @@ def appendix_b_limit() -> list[Check]:
     return rows
 
 
+def last_pull(loss: Callable[[Tensor], Tensor], rows: int) -> float:
+    """The cosine gap from which on a loss has no gradient, its N - 1 negatives being orthogonal to the anchor."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        pulls = bool(gradient(loss, middle * torch.eye(rows, dtype=torch.float64)).any())
+        low, high = (middle, high) if pulls else (low, middle)
+    return high
+
+
+def conclusion_4() -> list[Check]:
+    """Section 7 (4): that L_dcl+ and the triplet losses dissipate does not depend on the number of negatives."""
+    sizes = (16, 64, 256)
+    losses = {"the truncated decoupled loss": lambda s: decoupled(s, TAU_PLUS).relu()}
+    losses |= {f"the triplet loss of the {name}": triplet(name) for name in MARGINS}
+    rows = []
+    for name, loss in losses.items():
+        gaps = torch.tensor([last_pull(loss, size) for size in sizes], dtype=torch.float64)
+        found = ", ".join(f"{gap:.3f}" for gap in gaps.tolist())
+        rows.append(
+            Check(
+                "section 7 (4)",
+                f"the cosine gap at which {name} stops pulling is the same for any number of negatives",
+                BOTH,
+                f"bisection, batches of {', '.join(map(str, sizes))}, tau {TAU_PLUS} and margins of table 2 (BERT_base)",
+                equal(gaps, gaps[0].expand(len(sizes)), 1e-6).adding(f"gaps {found}"),
+            )
+        )
+    return rows
+
+
 CHECKS = (
     equations_20_to_22,
     equations_38_to_40,
     section_3_2_limit,
     appendix_b_limit,
+    conclusion_4,
 )
