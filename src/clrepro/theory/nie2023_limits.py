@@ -217,7 +217,7 @@ def conclusion_4() -> list[Check]:
                 "section 7 (4)",
                 f"the cosine gap at which {name} stops pulling is the same for any number of negatives",
                 BOTH,
-                f"bisection, batches of {', '.join(map(str, sizes))}, tau {TAU_PLUS} and margins of table 2 (BERT_base)",
+                f"bisection, batches of {', '.join(map(str, sizes))}; table 2, BERT_base (tau {TAU_PLUS}, margins)",
                 equal(gaps, gaps[0].expand(len(sizes)), 1e-6).adding(f"gaps {found}"),
             )
         )
