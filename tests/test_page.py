@@ -323,6 +323,9 @@ def test_a_scale_that_cannot_judge_leads_with_what_was_done_and_judges_no_claim(
     assert "No verdict." in by_id["claims"]
     for text in (overview, by_id["claims"], by_id["method"]):
         assert not re.search(r"\b(holds?|fails?|differs?|reproduced)\b", text), text
+    explained = {node.text for node in root.find("dt")}
+    assert explained >= {"seen", "opposite", "not comparable"}
+    assert not explained & {"holds", "fails", "differs", "reproduced"}
     order = [node.attributes["href"] for node in root.find("nav")[0].find("a")]
     assert order.index("#overview") < order.index("#tables") < order.index("#figures") < order.index("#claims")
     sections = [f"#{node.attributes['id']}" for node in root.find("section") if node.parent.tag == "main"]
