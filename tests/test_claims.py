@@ -416,18 +416,19 @@ def test_thirds_of_a_curve_are_fixed_beforehand():
 
 
 def test_how_near_one_cloud_comes_to_another():
-    first, second = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 4.0], [1.0, 1.0], [2.0, 4.0]])
-    # extents 2 and 4: (0, 0) lies sqrt(1/4 + 1/16) from (1, 1), (1, 0) lies 1/4 from it
-    assert clouds.apart(first, second) == pytest.approx((math.sqrt(5) / 4 + 0.25) / 2)
+    first, second = np.array([[0.0, 0.0], [2.0, 4.0]]), np.array([[0.0, 8.0], [1.0, 1.0], [2.0, 8.0]])
+    # extents 2 and 4: (0, 0) lies sqrt(1/4 + 1/16) from (1, 1), (2, 4) lies sqrt(1/4 + 9/16) from it and 1 from (2, 8)
+    assert clouds.apart(first, second) == pytest.approx((math.sqrt(5) / 4 + math.sqrt(13) / 4) / 2)
     assert clouds.apart(second, first) != pytest.approx(clouds.apart(first, second))
     random = np.random.default_rng(4)
     one, two = random.normal(size=(9, 2)), random.normal(size=(7, 2)) * (3.0, 0.2)
-    every = np.concatenate([one, two])
-    scale = [max(column) - min(column) for column in every.T]
+    scale = [max(column) - min(column) for column in one.T]
     nearest = [min(math.hypot((a - c) / scale[0], (b - d) / scale[1]) for c, d in two) for a, b in one]
     assert clouds.apart(one, two) == pytest.approx(sum(nearest) / 9)
     assert clouds.apart(one * (5, 0.1), two * (5, 0.1)) == pytest.approx(clouds.apart(one, two))  # no unit counts
     assert clouds.apart(one, np.concatenate([two, one])) == 0  # the second has been where the first was
+    astray = np.concatenate([two, [[90.0, 90.0]]])
+    assert clouds.apart(one, astray) == clouds.apart(one, two)  # nor does it come nearer by going elsewhere
 
 
 def test_the_middle_of_the_image_lies_between_its_ends():
@@ -459,7 +460,11 @@ CONTRADICTED = {  # claim: the printed values that lie outside its bounds
         "dcl_plus_matches_infonce_sts": [-2.89],
         "triplets_beat_decoupled_transfer": [-0.06, -0.38],
     },
-    "li2024": {"plain_non_contrastive_match_infonce_transfer": [-1.46], "modified_match_contrastive_sts": [-1.01]},
+    "li2024": {
+        "plain_non_contrastive_match_infonce_transfer": [-1.46],
+        "modified_match_contrastive_sts": [-1.01],
+        "modified_match_contrastive_transfer": [-1.01, -2.49, -2.87, -2.14, -2.52, -2.28, -2.66, -2.16, -2.54],
+    },
     "huang2023": {},
     "oar2024": {
         "gain_with_10_percent_of_labels": [0.2437],
@@ -641,7 +646,7 @@ def test_clouds_join_the_steps_of_statistics_and_leave_the_untrained_encoder_out
             write_json(run.folder / "probes.json", {"rows": rows, "histograms": []})
     resolve = resolver(catalogue, "nie2023", Records())
     apart = resolve("figure_1a/L_cl and L_dcl/BERT_base/apart(dev_uniformity, dev_alignment)")
-    assert apart.values == {1: pytest.approx((math.sqrt(5) / 4 + 0.25) / 2)}
+    assert apart.values == {1: pytest.approx((math.sqrt(2) + 1) / 2)}  # L_cl's extents: 1, and 1 for want of any
     assert apart.why == "seed 2 not run yet: snakemake nie2023_figure_1a --cores all"
     assert len(apart.runs) == 3
     # both have scores at (0, 0) and (1, 0), (0, 4) and (1, 1): places 0 and -1, 1 and -0.75 in extents 1 and 4

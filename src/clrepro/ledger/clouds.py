@@ -1,7 +1,7 @@
 """Clouds of checkpoints: one number of where the evaluations of several runs lie in the plane of two statistics.
 
-A cloud is (n, k): a checkpoint a row, a statistic a column. Only ratios to the plane's extent are used, so the units of
-the axes do not matter.
+A cloud is (n, k): a checkpoint a row, a statistic a column. Only ratios to the extent of a cloud are used, so the units
+of the axes do not matter.
 """
 
 import math
@@ -27,12 +27,12 @@ THIRDS = ("bottom_right", "middle", "top_left")
 def apart(first: ndarray, second: ndarray) -> float:
     """Mean distance of the first cloud's points to the nearest point of the second.
 
-    Euclidean, each axis in units of its extent over both clouds. It has a direction: how near the second comes to
-    where the first has been, wherever else the second goes.
+    Euclidean, each axis in units of the first cloud's extent. It has a direction: how near the second comes to where
+    the first has been, wherever else the second goes. The second cloud is no part of the unit, for then it would seem
+    nearer the further it goes astray.
     """
-    extent = extent_of(np.concatenate([first, second]))
     # distances: (points of the first, points of the second)
-    distances = np.linalg.norm((first[:, None] - second[None]) / extent, axis=2)
+    distances = np.linalg.norm((first[:, None] - second[None]) / extent_of(first), axis=2)
     return float(distances.min(axis=1).mean())
 
 
