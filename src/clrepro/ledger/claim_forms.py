@@ -38,7 +38,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper and the contrasts that must all lie between their bounds."""
+    """A statement of a paper and the contrasts that must all lie between their bounds.
+
+    complete: whether it is tested only when all of its contrasts have runs.
+    """
 
     paper: str
     name: str
@@ -47,6 +50,7 @@ class Claim:
     place: str
     form: str
     note: str
+    complete: bool
     parts: tuple[Part, ...]
 
 
@@ -73,7 +77,7 @@ def _claim(entry: Any, paper: str, place: str) -> Claim:
         raise UserError(f"{place}: id is {name!r}; give it small letters, digits and underscores, as dcl_beats_cl")
     place = f"papers/{paper}/claims.yaml, {name}"
     common = {"id", "statement", "quote", "place"}
-    _keys(entry, common, {"for", "note", "all", *FORMS}, place)
+    _keys(entry, common, {"for", "note", "complete", "all", *FORMS}, place)
     forms = [key for key in entry if key == "all" or key in FORMS]
     if len(forms) != 1:
         known = ", ".join((*FORMS, "all"))
@@ -87,12 +91,13 @@ def _claim(entry: Any, paper: str, place: str) -> Claim:
     texts = {
         key: _typed(entry.get(key, ""), str, key, place).strip() for key in ("statement", "quote", "place", "note")
     }
+    complete = _typed(entry.get("complete", False), bool, "complete", place)
     parts = [
         part
         for values in product(*scope.values())
         for part in _parts(form, _filled(entry[form], dict(zip(scope, values, strict=True))), place)
     ]
-    return Claim(paper, name, form=form, parts=tuple(parts), **texts)
+    return Claim(paper, name, form=form, complete=complete, parts=tuple(parts), **texts)
 
 
 def _filled(value: Any, variables: dict[str, Any]) -> Any:
@@ -213,7 +218,7 @@ def _keys(entry: dict, needed: set[str], further: set[str], place: str) -> None:
 
 def _typed(value: Any, kind: type, what: str, place: str) -> Any:
     if not isinstance(value, kind):
-        names = {dict: "keys with values", list: "a list", str: "text"}
+        names = {dict: "keys with values", list: "a list", str: "text", bool: "true or false"}
         raise UserError(f"{place}: {what} is {value!r}; it must be {names[kind]}")
     return value
 

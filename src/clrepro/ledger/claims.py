@@ -82,10 +82,12 @@ def evaluate_paper(claims: list[Claim], resolve: Resolve, alpha: float = ALPHA) 
 
     A claim holds if all its contrasts do (the largest p_holds) and fails if any does (the smallest p_fails times their
     number). Holm's correction goes over the paper's claims that have runs, for p_holds and p_fails apart. Where not all
-    its numbers compare with the paper's, `seen` and `opposite` are said in the place of `holds` and `fails`.
+    its numbers compare with the paper's, `seen` and `opposite` are said in the place of `holds` and `fails`. A complete
+    claim is missing, and no claim that has runs, until all its contrasts have.
     """
     findings = {claim.name: [gather(part, look_up(claim, part, resolve)) for part in claim.parts] for claim in claims}
-    tested = [finding for parts in findings.values() for finding in parts if finding.contrast]
+    waiting = {claim.name for claim in claims if is_waiting(claim, findings[claim.name])}
+    tested = [one for name, parts in findings.items() if name not in waiting for one in parts if one.contrast]
     results = inference.examine_all([finding.contrast for finding in tested], alpha)
     by_part = {id(finding): result for finding, result in zip(tested, results, strict=True)}
     findings = {name: [judged(one, by_part.get(id(one))) for one in parts] for name, parts in findings.items()}
@@ -120,6 +122,11 @@ def gather(part: Part, quantities: dict[str, Quantity]) -> Finding:
     paired = all(abs(total) < 1e-9 for total in totals.values())
     contrast = Contrast(values, varying, part.low, part.high, " and ".join(sorted(totals)), paired)
     return Finding(part, quantities, contrast, None, whys)
+
+
+def is_waiting(claim: Claim, findings: list[Finding]) -> bool:
+    """Whether a claim that is tested as a whole only still lacks runs of one of its contrasts."""
+    return claim.complete and not all(finding.contrast for finding in findings)
 
 
 def merged(findings: list[Finding]) -> str:
@@ -185,6 +192,10 @@ def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: fl
     result = one.result if one else None
     whys = merged(findings)
     left_out = f"left out: {whys}" if tested and len(tested) < len(findings) else whys
+    ran = sum(finding.contrast is not None for finding in findings)
+    awaits = ""
+    if is_waiting(claim, findings):
+        awaits = f"{ran} of {len(findings)} comparisons have runs; it is tested when all have"
     return {
         "paper": claim.paper,
         "claim": claim.name,
@@ -197,12 +208,12 @@ def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: fl
         "quote": claim.quote,
         "place": claim.place,
         "form": claim.form,
-        "scope": f"{len(tested)} of {len(findings)}",
+        "scope": f"{ran} of {len(findings)}",
         "effect": significant(result and result.effect),
         "published": significant(one and one.published),
         "p_holds": significant(p_holds),
         "p_fails": significant(p_fails),
-        "note": "; ".join(filter(None, [claim.note, left_out])),
+        "note": "; ".join(filter(None, [claim.note, awaits, left_out])),
         "evidence": [evidence(finding, factors, comparable, alpha) for finding in findings],
     }
 
