@@ -8,7 +8,7 @@ import numpy as np
 from clrepro.catalogue import Catalogue, Cell, papers
 from clrepro.catalogue.tables import PRINTED
 from clrepro.errors import unknown
-from clrepro.ledger import clouds, peaks, points, simulated
+from clrepro.ledger import clouds, points, simulated, sweeps
 from clrepro.ledger.published import published
 from clrepro.ledger.quantity import Quantity
 from clrepro.ledger.records import Records
@@ -32,8 +32,8 @@ def resolver(catalogue: Catalogue, paper: str, records: Records) -> Callable[[st
             return of_cell(catalogue, catalogue.cells[paper, *address], records, printed)
         if name in studies:
             return simulated.quantity(catalogue, studies[name], reference, numbers(name))
-        if name in figures and peaks.REFERENCE.fullmatch(reference):
-            return peaks.quantity(catalogue, figure(name), reference, records)
+        if name in figures and sweeps.REFERENCE.fullmatch(reference):
+            return sweeps.quantity(catalogue, figure(name), reference, records)
         if name in figures:
             kind = clouds.quantity if clouds.REFERENCE.fullmatch(reference) else points.quantity
             return kind(catalogue, figure(name), reference, records)

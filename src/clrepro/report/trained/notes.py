@@ -13,8 +13,8 @@ from clrepro.config import ScratchBackbone
 from clrepro.report import protocol as image_protocol
 
 SCALES = {
-    "demo": "Demo scale (generated data, tiny encoders): no number compares with the paper's, orderings may",
-    "bench": "Bench scale (real data, small encoders): no number compares with the paper's, orderings may",
+    "demo": "Demo scale (generated data, tiny encoders): no number compares with the paper's",
+    "bench": "Bench scale (real data, small encoders): no number compares with the paper's",
     "paper": "Paper scale",
 }
 MOST = 4  # holes that are named; the others are counted

@@ -1,4 +1,4 @@
-"""How two scores go together over the values of a sweep, mean over its series (oar2024, section 5.1)."""
+"""How two scores of a sweep go together, mean over its series (oar2024, section 5.1)."""
 
 import re
 from collections.abc import Callable
