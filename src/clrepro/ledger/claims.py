@@ -119,6 +119,11 @@ def gather(part: Part, quantities: dict[str, Quantity]) -> Finding:
         one, weight = quantities[name], part.weights[name]
         varying[one.measured or name] += weight
         totals[one.family] += 0 if one.is_difference else weight  # in a difference a seed's shift cancels already
+    varying = {name: weight for name, weight in varying.items() if abs(weight) > 1e-9}
+    if seeded and not varying:  # of settings that a scale makes equal
+        return Finding(
+            part, quantities, None, None, {**dict.fromkeys(seeded, "the same runs stand on both sides"), **whys}
+        )
     paired = all(abs(total) < 1e-9 for total in totals.values())
     contrast = Contrast(values, varying, part.low, part.high, " and ".join(sorted(totals)), paired)
     return Finding(part, quantities, contrast, None, whys)
