@@ -418,7 +418,7 @@ def test_what_all_runs_of_a_seed_share_cancels_only_in_differences():
     assert contrast(d=1).paired
     assert contrast(a=1, b=-1).weights == {"t/a": 1, "t/b": -1}
     assert contrast(e=1, b=-1).weights == {"t/a": 1, "t/b": -1}
-    # settings that a scale makes equal: a number less itself is no comparison, alone, and none of its parts beside others
+    # settings that a scale makes equal: a number less itself is no comparison, nor a part of one
     assert contrast(a=1, e=-1) is None
     assert contrast(a=1, e=-1, b=-1, c=1).weights == {"t/b": -1, "t/c": 1}
 
