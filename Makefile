@@ -53,7 +53,7 @@ docs: install  ## regenerate docs/objectives/, docs/config.md and the JSON schem
 	$(BIN)/clrepro config docs
 	$(BIN)/clrepro objectives --docs
 
-readme: install $(VENV)/browser  ## rewrite README.md's numbers and pictures from results/demo and results/bench
+readme: install $(VENV)/browser  ## rewrite README.md's numbers and pictures from results/demo
 	@$(BIN)/python -m clrepro.report.readme
 	@pictures=$$(mktemp -d) \
 	  && $(VENV)/browser/bin/python tests/browser/check_report.py results/demo/report.html --screenshots $$pictures \

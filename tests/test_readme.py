@@ -2,7 +2,6 @@
 
 import re
 
-import pandas as pd
 import pytest
 
 from clrepro import config
@@ -29,19 +28,9 @@ def test_marks_are_whole_and_show_nothing_of_themselves():
         assert re.fullmatch(r"<!--(demo\.show|/)-->", line)
 
 
-def test_a_mark_takes_a_scales_number_a_cell_or_the_range_of_a_column():
-    rows = [
-        ("p", "t", "first", "c", "value", 49.44, 1), ("p", "t", "second", "c", "value", 9.876, 1),
-        ("p", "t", "second", "d", "value", 3.0, 3),
-    ]  # fmt: skip
-    cells = pd.DataFrame(rows, columns=["paper", "table", "row", "column", "metric", "ours", "decimals"])
-    values = {
-        f"demo.{name}": lambda part=part: readme.number_of(part) for name, part in readme.addressed(cells).items()
-    }
-    text = "a <!--demo.p/t/first/c/value-->x<!--/-->, <!--demo.p/t/*/c/value--><!--/-->, <!--bench.kept-->7<!--/-->"
-    assert readme.rewritten(text, values, {"demo"}) == (
-        "a <!--demo.p/t/first/c/value-->49.4<!--/-->, <!--demo.p/t/*/c/value-->9.9 to 49.4<!--/-->, "
-        "<!--bench.kept-->7<!--/-->"
-    )
-    with pytest.raises(UserError, match=r"unknown number 'demo\.p/t/frist/c/value' in README\.md"):
-        readme.rewritten("<!--demo.p/t/frist/c/value-->1<!--/-->", values, {"demo"})
+def test_only_the_marks_of_the_given_sources_are_rewritten():
+    values = {"demo.trainings": lambda: "9"}
+    text = "a <!--demo.trainings-->x<!--/-->, <!--bench.kept-->7<!--/-->"
+    assert readme.rewritten(text, values, {"demo"}) == "a <!--demo.trainings-->9<!--/-->, <!--bench.kept-->7<!--/-->"
+    with pytest.raises(UserError, match=r"unknown number 'demo\.trainigns' in README\.md"):
+        readme.rewritten("<!--demo.trainigns-->1<!--/-->", values, {"demo"})

@@ -5,10 +5,7 @@ A number, or a block of console output, stands between two comments that a reade
     <!--demo.trainings-->308<!--/-->
 
 The first word says where it comes from: `code` (this checkout), `paper` (the plan of that scale), or a scale's results
-folder, as `demo`. A name that is a cell of the ledger stands for our number of it, as
-`bench.oar2024/table_3/InfoNCE/10%/value`, and one that names a table's column for the range of it, as
-`bench.huang2023/table_9/*/128/linear`. `main` rewrites what it can compute and leaves the numbers of a scale without
-results as they are.
+folder, as `demo`. `main` rewrites what it can compute and leaves the numbers of a scale without results as they are.
 """
 
 import re
@@ -21,11 +18,9 @@ import pandas as pd
 from clrepro import config, job_records
 from clrepro.catalogue import Catalogue, cost, papers
 from clrepro.errors import unknown
-from clrepro.ledger.published import published
 from clrepro.objectives import names
 from clrepro.paths import RESULTS, ROOT, write_text
 from clrepro.report import summary
-from clrepro.report.common import number
 
 MARK = re.compile(r"(<!--(?P<name>[a-z]+\.[^\n]+?)-->)(?P<text>.*?)(<!--/-->)", re.DOTALL)
 Values = dict[str, Callable[[], str]]
@@ -33,13 +28,11 @@ Values = dict[str, Callable[[], str]]
 
 def of_code() -> Values:
     """What this checkout holds: papers as data, objectives."""
-    kinds = published()
     claims = {key: len(papers.load(key, "claims")["claims"]) for key in papers.paper_keys()}
     values = {f"code.claims.{key}": lambda count=count: str(count) for key, count in claims.items()}
     return values | {
         "code.claims": lambda: str(sum(claims.values())),
         "code.tables": lambda: str(sum(len(papers.published_tables(key)) for key in papers.paper_keys())),
-        "code.numbers": lambda: f"{len(kinds):,}",
         "code.objectives": lambda: str(len(names())),
     }
 
@@ -61,13 +54,7 @@ def of_results(catalogue: Catalogue) -> Values:
     """What a scale's results say."""
     scale = catalogue.config.scale
     folder = RESULTS / scale
-    ledger = pd.read_csv(folder / "ledger.csv", keep_default_na=False)
     claims = pd.read_csv(folder / "claims.csv", keep_default_na=False)
-    cells = ledger[ledger["verdict"] != "not a result"]
-    filled = cells[cells["verdict"] != "missing"]
-
-    def theory() -> pd.DataFrame:
-        return pd.read_csv(folder / "theory.csv", keep_default_na=False)
 
     def minutes() -> str:
         jobs = [row for row in job_records.rows_of(job_records.stored(catalogue)) if row.get("starttime")]
@@ -77,32 +64,11 @@ def of_results(catalogue: Catalogue) -> Values:
         "trainings": lambda: str(sum(run.objective is not None and run.record.is_file() for run in catalogue.runs)),
         "minutes": minutes,
         "show": lambda: f"\n```text\n{summary.text(catalogue)}\n```\n",
-        "cells": lambda: f"{len(cells):,}",
-        "cells.filled": lambda: f"{len(filled):,}",
-        "checks": lambda: str(len(theory())),
-        "checks.failing": lambda: str(theory()["verdict"].eq("fails").sum()),
+        "checks": lambda: str(len(pd.read_csv(folder / "theory.csv"))),
     }
-    words = ("holds", "fails", "seen", "opposite", "undecided", "missing")
+    words = ("seen", "opposite", "undecided", "missing")
     values |= {f"claims.{word}": lambda word=word: str(claims["verdict"].eq(word).sum()) for word in words}
-    values |= {name: lambda rows=rows: number_of(rows) for name, rows in addressed(filled).items()}
     return {f"{scale}.{name}": value for name, value in values.items()}
-
-
-def addressed(cells: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Cells by their ids paper/table/row/column/metric, and the columns of tables by ids with * for the row."""
-    names = ["paper", "table", "row", "column", "metric"]
-    found = {"/".join(where): rows for where, rows in cells.groupby(names, sort=False)}
-    columns = cells.groupby(["paper", "table", "column", "metric"], sort=False)
-    return found | {f"{paper}/{table}/*/{rest[0]}/{rest[1]}": rows for (paper, table, *rest), rows in columns}
-
-
-def number_of(rows: pd.DataFrame) -> str:
-    """Our number of a cell as tables show it, of several the smallest and the largest."""
-    texts = [
-        number(float(value), int(decimals)) for value, decimals in zip(rows["ours"], rows["decimals"], strict=True)
-    ]
-    least, most = min(texts, key=float), max(texts, key=float)
-    return least if least == most else f"{least} to {most}"
 
 
 def rewritten(text: str, values: Values, sources: Iterable[str]) -> str:
@@ -129,12 +95,11 @@ def main() -> None:
     before = file.read_text("utf-8")
     values = of_code() | of_plan(Catalogue(config.load("paper")))
     sources = {"code", "paper"}
-    for scale in ("demo", "bench"):
-        if (RESULTS / scale / "ledger.csv").is_file():
-            values |= of_results(Catalogue(config.load(scale)))
-            sources.add(scale)
-        else:
-            print(f"results/{scale} has no ledger.csv: the numbers of that scale stay as they are", file=sys.stderr)
+    if (RESULTS / "demo" / "claims.csv").is_file():
+        values |= of_results(Catalogue(config.load("demo")))
+        sources.add("demo")
+    else:
+        print("results/demo has no claims.csv: the demo's numbers stay as they are", file=sys.stderr)
     after = rewritten(before, values, sources)
     old, new = (MARK.findall(text) for text in (before, after))
     for first, second in zip(old, new, strict=True):
