@@ -18,8 +18,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import numpy as np
 import torch
 
-from clrepro.data.senteval import distinct_sentences
-from clrepro.evaluation.encoders import load_encoder
+from clrepro.evaluation.senteval.encoders import load_encoder
+from clrepro.evaluation.senteval.files import distinct_sentences
 
 BATCH_SIZES = (32, 64, 128, 256)  # 32 is sentence-transformers' default
 

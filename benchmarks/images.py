@@ -29,10 +29,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clrepro.data.augment import Recipe, augment
-from clrepro.models.image import make_encoder
+from clrepro.modalities.image import frameworks
+from clrepro.modalities.image.augment import Recipe, augment
+from clrepro.modalities.image.encoder import make_encoder
 from clrepro.objectives import make as make_objective
-from clrepro.training import frameworks, optimisers
+from clrepro.training import optimisers
 
 SIDE, HIDDEN, OUTPUT, TEMPERATURE = 32, 512, 128, 0.1
 LEARNING_RATE, WEIGHT_DECAY = 1e-3, 1e-6
@@ -188,7 +189,7 @@ def main() -> None:
     torch.backends.cudnn.benchmark = True
     device = torch.device(args.device)
     if args.images:
-        from clrepro.data.images import load
+        from clrepro.modalities.image.image_sets import load
 
         images = np.array(load(args.images).images)
     else:

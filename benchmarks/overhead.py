@@ -48,7 +48,7 @@ for number in range(100):
 SCRIPT = """
 from pathlib import Path
 
-from clrepro.workflow import job
+from clrepro.stages.job import job
 
 with job(snakemake):
     Path(snakemake.output[0]).touch()

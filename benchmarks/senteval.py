@@ -22,10 +22,10 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from clrepro import threads
-from clrepro.data.senteval import TRANSFER_TASKS, load_transfer
-from clrepro.evaluation import transfer
-from clrepro.evaluation.classifier import STRENGTHS
-from clrepro.evaluation.protocols import PROTOCOLS
+from clrepro.evaluation.senteval import transfer
+from clrepro.evaluation.senteval.classifier import STRENGTHS
+from clrepro.evaluation.senteval.files import TRANSFER_TASKS, load_transfer
+from clrepro.evaluation.senteval.protocols import PROTOCOLS
 from tests.oracles import senteval as reference
 
 NESTED = ("MR", "CR", "SUBJ", "MPQA")

@@ -2,7 +2,10 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from clrepro import fingerprint, job_records, launch, stages
+from clrepro import stages
+from clrepro.workflow import fingerprint
+from clrepro.workflow import records
+from clrepro.workflow import start
 from clrepro.catalogue import Catalogue, detection, papers
 from clrepro.catalogue.runs import digest
 from clrepro.catalogue.simulations import WITH_TORCH
@@ -14,7 +17,7 @@ try:
     CATALOGUE = Catalogue(checked_config(config))
     if workflow.is_main_process:
         CATALOGUE.check_inputs()
-        if job_records.load(CATALOGUE):
+        if records.load(CATALOGUE):
             stages.adopt(CATALOGUE)
 except UserError as failure:
     raise WorkflowError(str(failure)) from None

@@ -1,7 +1,7 @@
 """Fetch one source."""
 
 from clrepro import stages
-from clrepro.workflow import job
+from clrepro.stages.job import job
 
 with job(snakemake) as catalogue:
     for source in catalogue.sources():

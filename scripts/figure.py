@@ -1,7 +1,7 @@
 """Write what one figure plots."""
 
 from clrepro.report import figures
-from clrepro.workflow import job
+from clrepro.stages.job import job
 
 with job(snakemake) as catalogue:
     figures.write(catalogue, snakemake.params.figure)

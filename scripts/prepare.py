@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from clrepro import stages
-from clrepro.workflow import job
+from clrepro.stages.job import job
 
 with job(snakemake) as catalogue:
     folder = Path(snakemake.output[0]).parent

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from clrepro import stages
-from clrepro.workflow import job
+from clrepro.stages.job import job
 
 with job(snakemake) as catalogue:
     folders = dict.fromkeys(Path(file).parent for file in snakemake.output)

@@ -1,7 +1,7 @@
 """Write the ledger, the claims and the report."""
 
 from clrepro.report import html
-from clrepro.workflow import job
+from clrepro.stages.job import job
 
 with job(snakemake) as catalogue:
     html.write(catalogue)

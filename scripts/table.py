@@ -2,7 +2,7 @@
 
 from clrepro.ledger import Records
 from clrepro.report import tables
-from clrepro.workflow import job
+from clrepro.stages.job import job
 
 with job(snakemake) as catalogue:
     records = Records()

@@ -1,7 +1,7 @@
 """Check the papers' theory."""
 
 from clrepro.report import theory
-from clrepro.workflow import job
+from clrepro.stages.job import job
 
 with job(snakemake):
     theory.write(snakemake.params.papers, *snakemake.output)

@@ -15,7 +15,7 @@ def one_thread():
 @pytest.fixture(scope="session")
 def demo_tasks(tmp_path_factory):
     """The generated evaluation sets."""
-    from clrepro.data.demo import write_senteval
+    from clrepro.demo.sentences import write_senteval
 
     root = tmp_path_factory.mktemp("senteval")
     write_senteval(root)
@@ -25,9 +25,8 @@ def demo_tasks(tmp_path_factory):
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory):
     """A tiny backbone and its tokenised corpus: (folder with tokens, model folder, sentences)."""
-    from clrepro.data import corpus
-    from clrepro.data.demo import write_corpus
-    from clrepro.models import backbone
+    from clrepro.demo.sentences import write_corpus
+    from clrepro.modalities.sentence import backbone, corpus
 
     folder = tmp_path_factory.mktemp("tiny")
     write_corpus(folder / "text.txt", 600)

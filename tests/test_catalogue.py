@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from clrepro import config as configuration
-from clrepro import fingerprint
 from clrepro.catalogue import Catalogue, cost, papers
 from clrepro.catalogue.runs import Recipe, digest, readable, split_settings
 from clrepro.catalogue.tables import row_order
@@ -16,6 +15,7 @@ from clrepro.errors import UserError
 from clrepro.ledger import Records
 from clrepro.paths import write_json
 from clrepro.report import figures
+from clrepro.workflow import fingerprint
 
 OURS = {"tau": "temperature", "m": "margin", "m_over_pi": "margin", "lambda": "lam"}
 
@@ -340,7 +340,7 @@ def test_a_figures_csv_holds_the_last_histograms_as_shares(tmp_path, monkeypatch
 
 
 def test_what_a_figure_plots_is_recorded_in_training(paper_scale):
-    from clrepro.training.probes import Probes
+    from clrepro.training.recorder import Probes
 
     probes = Probes()
     view1, view2 = torch.randn(2, 128, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))

@@ -12,8 +12,8 @@ import pytest
 from clrepro import cli, stages
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue
-from clrepro.data import image_archives, images
 from clrepro.errors import UserError
+from clrepro.modalities.image import archives, image_sets
 from clrepro.paths import read_json, sha256
 
 
@@ -49,9 +49,9 @@ def python2_pickle(value) -> bytes:
 @pytest.fixture
 def small_cifar(monkeypatch, tmp_path):
     """A CIFAR-100 archive of 6 training and 4 test images, written by `build(changes)`."""
-    layout = image_archives.LAYOUTS["cifar100"]
+    layout = archives.LAYOUTS["cifar100"]
     small = {**vars(layout), "files": {"train": {"train": 6}, "test": {"test": 4}}, "classes": 3}
-    monkeypatch.setitem(image_archives.LAYOUTS, "cifar100", image_archives.Layout(**small))
+    monkeypatch.setitem(archives.LAYOUTS, "cifar100", archives.Layout(**small))
     generator = np.random.default_rng(0)
     pixels = {
         "train": generator.integers(0, 256, (6, 3072), np.uint8),
@@ -79,9 +79,9 @@ def small_cifar(monkeypatch, tmp_path):
 
 def test_cifar_archives_are_read(small_cifar, tmp_path):
     build, pixels = small_cifar
-    images.prepare(build(), "cifar100", tmp_path / "out")
+    image_sets.prepare(build(), "cifar100", tmp_path / "out")
     for split, labels in (("train", [0, 1, 2, 0, 1, 2]), ("test", [2, 1, 0, 2])):
-        found = images.load(tmp_path / "out" / split)
+        found = image_sets.load(tmp_path / "out" / split)
         # each row holds 1,024 red, then green, then blue values, row by row
         assert np.array_equal(found.images.reshape(-1, 3072), pixels[split])
         assert found.images.shape[1:] == (3, 32, 32)
@@ -111,7 +111,7 @@ class Harmful:
 def test_cifar_archives_run_no_code_and_are_complete(small_cifar, tmp_path, capsys, changes, message):
     build, _ = small_cifar
     with pytest.raises(UserError, match=message):
-        images.prepare(build(**changes), "cifar100", tmp_path / "out")
+        image_sets.prepare(build(**changes), "cifar100", tmp_path / "out")
     assert "ran" not in capsys.readouterr().out
     assert not (tmp_path / "out" / "test" / "split.json").exists()
 
@@ -136,7 +136,7 @@ def test_a_cifar_archive_comes_from_the_mirror_and_its_bytes_are_checked(small_c
     assert record["sha256"] == sha256(archive)
     assert (tmp_path / record["path"]).samefile(archive)
     stages.prepare(catalogue, encoder)
-    assert np.array_equal(images.load(encoder.folder / "test").images.reshape(-1, 3072), pixels["test"])
+    assert np.array_equal(image_sets.load(encoder.folder / "test").images.reshape(-1, 3072), pixels["test"])
     # another archive in its place, one that would run code: refused by its hash, and unread where no hash is known
     build(train=pickle.dumps(Harmful(), protocol=2)).rename(archive)
     with pytest.raises(UserError, match="learned at the first fetch"):
@@ -162,4 +162,4 @@ def test_a_truncated_cifar_archive_is_refused(small_cifar, tmp_path):
     path = build()
     path.write_bytes(path.read_bytes()[:-4000])
     with pytest.raises(UserError, match="not a complete tar archive"):
-        images.prepare(path, "cifar100", tmp_path / "out")
+        image_sets.prepare(path, "cifar100", tmp_path / "out")

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clrepro.data import corpus, fetch, senteval
-from clrepro.data.sources import source, sources
 from clrepro.errors import UserError
+from clrepro.evaluation.senteval import files
+from clrepro.modalities.sentence import corpus
 from clrepro.paths import read_json, sha256
+from clrepro.sources import fetch
+from clrepro.sources.source import source, sources
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_the_tokenised_file_gives_back_every_sentence_and_pads_to_the_longest(ti
 
 
 def test_the_vocabulary_depends_on_the_sentences_alone(tiny):
-    from clrepro.models.backbone import SPECIAL, make_tokenizer
+    from clrepro.modalities.sentence.backbone import SPECIAL, make_tokenizer
 
     _, _, sentences = tiny
     first, second = (make_tokenizer(sentences, 600) for _ in range(2))
@@ -174,17 +176,17 @@ def test_every_source_is_complete():
 
 
 def test_the_generated_sets_have_sentevals_shape(demo_tasks):
-    for task, subsets in senteval.STS_SUBSETS.items():
+    for task, subsets in files.STS_SUBSETS.items():
         for subset in subsets:
-            assert len(senteval.load_sts_subset(demo_tasks, task, subset).gold) == 40, (task, subset)
+            assert len(files.load_sts_subset(demo_tasks, task, subset).gold) == 40, (task, subset)
     sizes = {
-        task: {k: len(v.labels) for k, v in senteval.load_transfer(demo_tasks, task).items()}
-        for task in senteval.TRANSFER_TASKS
+        task: {k: len(v.labels) for k, v in files.load_transfer(demo_tasks, task).items()}
+        for task in files.TRANSFER_TASKS
     }
     assert sizes["MR"] == {"all": 400}
     assert sizes["SST2"] == {"train": 400, "dev": 100, "test": 150}
     assert sizes["TREC"] == {"train": 360, "test": 120}
-    sentences = senteval.distinct_sentences(demo_tasks)
+    sentences = files.distinct_sentences(demo_tasks)
     assert len(sentences) == len(set(sentences)) > 3000
 
 
@@ -194,10 +196,10 @@ def test_unannotated_pairs_are_left_out_and_misaligned_files_refused(demo_tasks,
     (folder / "STS.input.MSRpar.txt").write_text("a b\tc d\ne\tf\ng\th\n")
     (folder / "STS.gs.MSRpar.txt").write_text("4.5\n\n0\n")
     (tmp_path / "counts.json").write_text('{"STS/STS12-en-test/STS.input.MSRpar.txt": 2}')
-    pairs = senteval.load_sts_subset(tmp_path, "STS12", "MSRpar")
+    pairs = files.load_sts_subset(tmp_path, "STS12", "MSRpar")
     assert (pairs.first, pairs.gold) == (["a b", "g"], [4.5, 0.0])
     (folder / "STS.gs.MSRpar.txt").write_text("4.5\n\n")
     with pytest.raises(UserError, match="has 3 lines, STS.gs.MSRpar.txt has 2"):
-        senteval.load_sts_subset(tmp_path, "STS12", "MSRpar")
+        files.load_sts_subset(tmp_path, "STS12", "MSRpar")
     with pytest.raises(FileNotFoundError, match=r"STS\.input\.MSRvid\.txt is missing"):
-        senteval.load_sts_subset(tmp_path, "STS12", "MSRvid")
+        files.load_sts_subset(tmp_path, "STS12", "MSRvid")

@@ -6,12 +6,12 @@ import torch
 from torch import nn
 from torchvision.models.resnet import BasicBlock
 
-from clrepro.data.image_recipes import STATISTICS
 from clrepro.errors import Interrupted, UserError
-from clrepro.evaluation.detection import answers, average_precision
-from clrepro.models import detection
-from clrepro.models.image import load, make_encoder, save
-from clrepro.training.detection import as_input, factor, fine_tune
+from clrepro.modalities.image.augmentations import STATISTICS
+from clrepro.modalities.image.detection import detector
+from clrepro.modalities.image.detection.fine_tuning import as_input, factor, fine_tune
+from clrepro.modalities.image.detection.precision import answers, average_precision
+from clrepro.modalities.image.encoder import load, make_encoder, save
 
 COLOURS = np.array([[220, 40, 40], [40, 60, 220]], np.uint8)
 SMALL = {"sides": [64], "longest_side": 64, "anchors": [16, 24, 32], "regions": 32, "region_size": 4}
@@ -31,7 +31,7 @@ class Stop:
 
 
 def make_detector(encoder, **changes):
-    return detection.make_detector(encoder, 2, {**SMALL, **changes}, STATISTICS["imagenet"])
+    return detector.make_detector(encoder, 2, {**SMALL, **changes}, STATISTICS["imagenet"])
 
 
 def evaluate(model, dataset):

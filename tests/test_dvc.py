@@ -14,10 +14,10 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from clrepro import job_records
 from clrepro.errors import UserError
 from clrepro.paths import ROOT, read_json
-from clrepro.verify import verify
+from clrepro.workflow import records
+from clrepro.workflow.verify import verify
 from tests.test_workflow import Checkout
 
 SETUP = (".dvcignore", ".gitignore", "dvc.yaml", "dvc")
@@ -208,13 +208,13 @@ def made(target: str, params: str, age: float = 0.0) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(params)
     os.utime(file, (time.time() - age,) * 2)
-    path = job_records.place(target, 255)
+    path = records.place(target, 255)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"params": [params], "endtime": file.stat().st_mtime}))
 
 
 def recorded(target: str) -> str:
-    return job_records.read(job_records.place(target, 255))["params"][0]
+    return records.read(records.place(target, 255))["params"][0]
 
 
 def test_records_of_the_scale_are_saved_with_those_of_temporary_files(demo):
@@ -225,43 +225,43 @@ def test_records_of_the_scale_are_saved_with_those_of_temporary_files(demo):
         made(target, "1")
     Path("results/demo/runs/x/embeddings.npz").unlink()
     shutil.rmtree("results/demo/gone")
-    job_records.save(demo)
-    rows = {row["target"]: row for row in job_records.rows_of(job_records.stored(demo))}
+    records.save(demo)
+    rows = {row["target"]: row for row in records.rows_of(records.stored(demo))}
     assert list(rows) == ["data/sources/a-1/record.json", "results/demo/runs/x/embeddings.npz", long]
     shutil.rmtree(".snakemake")
-    assert job_records.load(demo)
+    assert records.load(demo)
     assert recorded(long) == "1"
-    assert not job_records.load(demo)
+    assert not records.load(demo)
 
 
 def test_a_local_record_stays_if_its_job_made_the_file_and_goes_if_the_file_came_from_elsewhere(demo):
     targets = {name: f"results/demo/{name}.csv" for name in ("untouched", "newer", "replaced", "temporary", "killed")}
     for target in targets.values():
         made(target, "stored", age=100)
-    job_records.save(demo)
+    records.save(demo)
     for name in ("newer", "replaced", "temporary"):
         made(targets[name], "local", age=50)
     os.utime(targets["replaced"], (0, 0))  # another file, put there by DVC
     Path(targets["temporary"]).unlink()
-    job_records.place(targets["killed"], 255).write_text('{"params": ["lo')
-    os.utime(job_records.stored(demo))  # as DVC leaves it: not the file that was written here
-    assert job_records.load(demo)
+    records.place(targets["killed"], 255).write_text('{"params": ["lo')
+    os.utime(records.stored(demo))  # as DVC leaves it: not the file that was written here
+    assert records.load(demo)
     assert {name: recorded(target) for name, target in targets.items()} == {
         "untouched": "stored", "newer": "local", "replaced": "stored", "temporary": "stored", "killed": "stored"
     }  # fmt: skip
     # the stored file says less than the local records do, so it is read again until it is written again
     made(targets["untouched"], "local")
     os.utime(targets["untouched"], (0, 0))
-    assert job_records.load(demo)
-    job_records.save(demo)
-    assert not job_records.load(demo)
+    assert records.load(demo)
+    records.save(demo)
+    assert not records.load(demo)
 
 
 def test_a_damaged_file_of_records_is_refused_by_its_line(demo):
-    job_records.stored(demo).parent.mkdir(parents=True)
-    job_records.stored(demo).write_text('{"target": "results/demo/a"}\n<<<<<<< HEAD\n')
+    records.stored(demo).parent.mkdir(parents=True)
+    records.stored(demo).write_text('{"target": "results/demo/a"}\n<<<<<<< HEAD\n')
     with pytest.raises(UserError, match=r"results/demo/provenance.jsonl, line 2, is no job record: .*dvc checkout"):
-        job_records.load(demo)
+        records.load(demo)
 
 
 def test_verify_names_what_is_missing_or_changed(demo):
@@ -293,6 +293,6 @@ def test_verify_names_what_is_missing_or_changed(demo):
     for order, expected in (((before, now), 0), ((now, before), 1)):
         checksums = [{str(model.parent / "sts.json"): f"sha256:{digest}"} for digest in order]
         rows = [{"target": str(model), "endtime": end, "input_checksums": part} for end, part in enumerate(checksums)]
-        job_records.stored(demo).write_text("".join(json.dumps(row) + "\n" for row in reversed(rows)))
+        records.stored(demo).write_text("".join(json.dumps(row) + "\n" for row in reversed(rows)))
         count, problems = verify(demo)
         assert (count, len(problems)) == (1, expected)

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from clrepro.catalogue import cost
-from clrepro.data.corpus import TokenisedCorpus
 from clrepro.errors import UserError
-from clrepro.evaluation import scores
-from clrepro.evaluation.embed import batches, embed, padded, tokenise_for_embedding
-from clrepro.evaluation.encoders import POOLINGS, load_encoder
-from clrepro.models import backbone
+from clrepro.evaluation.senteval import tables
+from clrepro.evaluation.senteval.embed import batches, embed, padded, tokenise_for_embedding
+from clrepro.evaluation.senteval.encoders import POOLINGS, load_encoder
+from clrepro.modalities.sentence import backbone
+from clrepro.modalities.sentence.corpus import TokenisedCorpus
 
 SENTENCES = ["A chef is slicing onions .", "Rain .", "", "The old captain wrote a very long letter .", "Rain ."]
 
@@ -70,7 +70,7 @@ def test_a_sentence_transformers_folder_needs_no_pooling(tiny, tmp_path, pooling
     from sentence_transformers import SentenceTransformer
     from transformers import AutoTokenizer
 
-    from clrepro.models.sentence import SentenceEncoder, save
+    from clrepro.modalities.sentence.encoder import SentenceEncoder, save
 
     save(SentenceEncoder(tiny[1], pooling), AutoTokenizer.from_pretrained(tiny[1]), tmp_path)
     expected = SentenceTransformer(str(tmp_path), device="cpu").encode(SENTENCES)
@@ -88,7 +88,7 @@ def test_only_sentences_longer_than_the_positions_are_cut(bert):
 def test_embeddings_keep_order_and_do_not_depend_on_batches(tiny, monkeypatch):
     from transformers import AutoTokenizer
 
-    from clrepro.models.sentence import SentenceEncoder
+    from clrepro.modalities.sentence.encoder import SentenceEncoder
 
     encoder = SentenceEncoder(tiny[1], "avg")
     tokens = tokenise_for_embedding(encoder, AutoTokenizer.from_pretrained(tiny[1]), tiny[2][:80])
@@ -96,8 +96,8 @@ def test_embeddings_keep_order_and_do_not_depend_on_batches(tiny, monkeypatch):
         alone = torch.cat([encoder.eval()(*padded([ids], 0)) for ids in tokens]).numpy()
     encoder.train()
     for budget, threads in ((1, 1), (100, 2), (4096, 1)):
-        monkeypatch.setattr("clrepro.evaluation.embed.CPU_TOKENS", budget)
-        monkeypatch.setattr("clrepro.evaluation.embed.CPU_FLOATS", 0)
+        monkeypatch.setattr("clrepro.evaluation.senteval.embed.CPU_TOKENS", budget)
+        monkeypatch.setattr("clrepro.evaluation.senteval.embed.CPU_FLOATS", 0)
         torch.set_num_threads(threads)
         np.testing.assert_allclose(embed(encoder, tokens, torch.device("cpu")), alone, atol=2e-6)
     assert encoder.training
@@ -106,7 +106,7 @@ def test_embeddings_keep_order_and_do_not_depend_on_batches(tiny, monkeypatch):
 
 
 def test_an_error_in_a_thread_reaches_the_caller(tiny):
-    from clrepro.models.sentence import SentenceEncoder
+    from clrepro.modalities.sentence.encoder import SentenceEncoder
 
     torch.set_num_threads(2)
     with pytest.raises(IndexError):
@@ -184,13 +184,13 @@ COMPLETE = frame(
 
 
 def test_rows_are_those_of_simcse_s_program():
-    assert list(scores.sts_row(COMPLETE)) == [
+    assert list(tables.sts_row(COMPLETE)) == [
         *("STS12", "STS13", "STS14", "STS15", "STS16", "STSBenchmark", "SICKRelatedness", "Avg."),
     ]
-    assert list(scores.sts_row(COMPLETE).values()) == [10, 20, 30, 40, 50, 60.0, 70.01, 40.0]
-    assert list(scores.transfer_row(COMPLETE)) == ["MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC", "Avg."]
-    assert list(scores.transfer_row(COMPLETE).values()) == [80, 80, 80, 80, 80, 80, 70.03, 78.58]
-    assert scores.sts_row(COMPLETE, "dev") == {"STSBenchmark": 70.0, "SICKRelatedness": None}
+    assert list(tables.sts_row(COMPLETE).values()) == [10, 20, 30, 40, 50, 60.0, 70.01, 40.0]
+    assert list(tables.transfer_row(COMPLETE)) == ["MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC", "Avg."]
+    assert list(tables.transfer_row(COMPLETE).values()) == [80, 80, 80, 80, 80, 80, 70.03, 78.58]
+    assert tables.sts_row(COMPLETE, "dev") == {"STSBenchmark": 70.0, "SICKRelatedness": None}
 
 
 def test_the_average_is_of_the_rounded_values():
@@ -198,35 +198,35 @@ def test_the_average_is_of_the_rounded_values():
     values = frame([(task, "test", "accuracy", 0.0051) for task in ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC")])
     whole = pd.concat([values, frame([("MRPC", "test", "accuracy", 0.0)])])
     assert whole["value"].mean() == pytest.approx(0.00437, abs=1e-5)
-    assert scores.transfer_row(whole)["Avg."] == 0.01
+    assert tables.transfer_row(whole)["Avg."] == 0.01
 
 
 def test_a_row_with_a_hole_has_no_average_and_shows_a_dash():
     part = COMPLETE[COMPLETE["task"] != "STS14"]
-    assert scores.sts_row(part)["STS14"] is None
-    assert scores.sts_row(part)["Avg."] is None
-    dev = scores.transfer_row(part, "dev")
+    assert tables.sts_row(part)["STS14"] is None
+    assert tables.sts_row(part)["Avg."] is None
+    dev = tables.transfer_row(part, "dev")
     assert [dev["MR"], dev["CR"], dev["Avg."]] == [75.5, None, None]
-    assert set(scores.tables(part[part["task"] == "MR"])) == {"dev", "test"}
-    assert scores.tables(part[part["split"] == "train"]) == {}
+    assert set(tables.tables(part[part["task"] == "MR"])) == {"dev", "test"}
+    assert tables.tables(part[part["split"] == "train"]) == {}
     with pytest.raises(ValueError, match="duplicate"):
-        scores.sts_row(pd.concat([part, part]))
+        tables.sts_row(pd.concat([part, part]))
 
 
 def test_text_names_the_split_of_each_table():
-    lines = scores.text(COMPLETE).split("\n")
+    lines = tables.text(COMPLETE).split("\n")
     titles = [line for line in lines if "split" in line]
     assert [title.split(":")[0] for title in titles] == [
         *("STS, dev split", "Transfer, dev split", "STS, test split", "Transfer, test split"),
     ]
     (cells,) = (line.strip("| ").split() for line in lines if "40.00" in line)
     assert [float(cell) for cell in cells if cell != "|"] == [10, 20, 30, 40, 50, 60, 70.01, 40]
-    assert "| 75.50 | - " in scores.text(COMPLETE)
+    assert "| 75.50 | - " in tables.text(COMPLETE)
 
 
 def test_what_is_written_can_be_read_back(tmp_path):
     broken = pd.concat([COMPLETE, frame([("TREC", "dev", "accuracy", math.nan)])], ignore_index=True)
-    files = scores.write(broken, tmp_path / "deeper" / "bert-v1.5", {"protocol": "test"})
+    files = tables.write(broken, tmp_path / "deeper" / "bert-v1.5", {"protocol": "test"})
     assert [file.name for file in files] == ["bert-v1.5.json", "bert-v1.5.csv"]
     content = json.loads(files[0].read_text("utf-8"), parse_constant=pytest.fail)
     assert content["meta"] == {"protocol": "test"}

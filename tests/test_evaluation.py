@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 import torch
 
-from clrepro.data.pairs import SPLITS, STS_SUBSETS, Pairs
-from clrepro.data.senteval import distinct_sentences, load_regression
 from clrepro.errors import UserError
 from clrepro.evaluation import senteval
-from clrepro.evaluation.embed import embed, tokenise_for_embedding
-from clrepro.evaluation.similarity import cosines, spearman
-from clrepro.evaluation.sts import evaluate_sts
-from clrepro.models.sentence import SentenceEncoder, pool
+from clrepro.evaluation.senteval.embed import embed, tokenise_for_embedding
+from clrepro.evaluation.senteval.files import distinct_sentences, load_regression
+from clrepro.evaluation.senteval.pairs import SPLITS, STS_SUBSETS, Pairs
+from clrepro.evaluation.senteval.similarity import cosines, spearman
+from clrepro.evaluation.senteval.sts import evaluate_sts
+from clrepro.modalities.sentence.encoder import SentenceEncoder, pool
 from tests.oracles import senteval as oracle
 
 
@@ -125,8 +125,8 @@ def test_embeddings_do_not_depend_on_the_batch_beyond_rounding(tiny, monkeypatch
     encoder = SentenceEncoder(model, "avg")
     tokens = tokenise_for_embedding(encoder, AutoTokenizer.from_pretrained(model), sentences[:60])
     whole = embed(encoder, tokens, torch.device("cpu"))
-    monkeypatch.setattr("clrepro.evaluation.embed.CPU_TOKENS", 1)
-    monkeypatch.setattr("clrepro.evaluation.embed.CPU_FLOATS", 0)
+    monkeypatch.setattr("clrepro.evaluation.senteval.embed.CPU_TOKENS", 1)
+    monkeypatch.setattr("clrepro.evaluation.senteval.embed.CPU_FLOATS", 0)
     singly = embed(encoder, tokens, torch.device("cpu"))
     np.testing.assert_allclose(whole, singly, atol=2e-6)
     assert whole.dtype == np.float32

@@ -11,11 +11,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from torch import nn
 
 from clrepro.catalogue.figures import PICTURES
-from clrepro.data import label_shares
 from clrepro.errors import UserError
-from clrepro.evaluation import collapse, fine_tune, image_pictures, knn, linear_probe, plane
-from clrepro.evaluation.image_probes import Features
+from clrepro.evaluation import collapse, fine_tune, knn, linear_probe, plane
 from clrepro.evaluation.linear_probe import Settings
+from clrepro.modalities.image import label_shares, pictures
+from clrepro.modalities.image.probes import Features
 
 
 def noisy(count, classes=6, width=12, seed=0, noise=2.0):
@@ -342,7 +342,7 @@ def test_the_plane_keeps_neighbours_and_repeats_itself():
 def test_pictures_keep_what_is_shown_of_the_drawn_test_images():
     rows, labels = noisy(1203, classes=5, width=6)
     features = Features(rows[:3], labels[:3], rows[3:], labels[3:])
-    found = image_pictures.arrays("spectrum", features)
+    found = pictures.arrays("spectrum", features)
     drawn = np.sort(np.random.default_rng(0).permutation(1200)[:1000])
     tested, classes = rows[3:][drawn].astype(float), labels[3:][drawn]
     assert found["singular_value"] == pytest.approx(np.linalg.svd(tested, compute_uv=False), rel=1e-4)
@@ -350,18 +350,18 @@ def test_pictures_keep_what_is_shown_of_the_drawn_test_images():
     unit = ordered / np.linalg.norm(ordered, axis=1, keepdims=True)
     square = (unit @ unit.T).reshape(50, 20, 50, 20).mean((1, 3))  # 1,000 rows as 50 blocks of 20
     assert found["affinity"] == pytest.approx(square.ravel(), abs=1e-4)
-    assert image_pictures.blocks(np.arange(9.0).reshape(3, 3), 2).tolist() == [[2, 3.5], [6.5, 8]]
-    assert image_pictures.blocks(np.eye(2), 50).tolist() == [[1, 0], [0, 1]]
+    assert pictures.blocks(np.arange(9.0).reshape(3, 3), 2).tolist() == [[2, 3.5], [6.5, 8]]
+    assert pictures.blocks(np.eye(2), 50).tolist() == [[1, 0], [0, 1]]
 
     few = Features(rows[:3], labels[:3], rows[3:103], labels[3:103])
-    found = image_pictures.arrays("places", few)
+    found = pictures.arrays("places", few)
     assert found["class"] == labels[3:103].tolist()
     assert list(zip(found["x"], found["y"], strict=True)) == [
         pytest.approx(at, rel=1e-4) for at in plane.places(few.test)
     ]
     told = plane.central_separability(np.array(found["x"]), np.array(found["y"]), labels[3:103])
-    assert image_pictures.rows("places", found) == [["places", "test", "central_separability", pytest.approx(told)]]
-    assert image_pictures.rows("places", {}) == image_pictures.rows("spectrum", found) == []
+    assert pictures.rows("places", found) == [["places", "test", "central_separability", pytest.approx(told)]]
+    assert pictures.rows("places", {}) == pictures.rows("spectrum", found) == []
     diverged = Features(rows[:3], labels[:3], np.full((4, 2), np.nan), labels[:4])
-    assert image_pictures.arrays("spectrum", diverged) == image_pictures.arrays("places", diverged) == {}
-    assert {kind: tuple(image_pictures.PICTURES[kind](few)) for kind in PICTURES} == PICTURES
+    assert pictures.arrays("spectrum", diverged) == pictures.arrays("places", diverged) == {}
+    assert {kind: tuple(pictures.PICTURES[kind](few)) for kind in PICTURES} == PICTURES

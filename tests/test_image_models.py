@@ -10,8 +10,9 @@ from torch.nn.functional import cross_entropy, normalize
 
 from clrepro import objectives
 from clrepro.errors import UserError
-from clrepro.models.image import load, make_encoder, make_projector, save
-from clrepro.training import frameworks, optimisers
+from clrepro.modalities.image import frameworks
+from clrepro.modalities.image.encoder import load, make_encoder, make_projector, save
+from clrepro.training import optimisers
 
 PROJECTOR = {"hidden": 16, "output": 8, "layers": 2}
 

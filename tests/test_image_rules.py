@@ -10,7 +10,7 @@ import yaml
 from safetensors.torch import load_file
 from torchvision import models
 
-from clrepro.data.image_files import imagenet100
+from clrepro.modalities.image.files import imagenet100
 from clrepro.paths import read_json
 from tests.standins import write_imagenet
 from tests.test_workflow import Checkout

@@ -15,20 +15,20 @@ from clrepro import config as configuration
 from clrepro import objectives, stages
 from clrepro.catalogue import Catalogue, papers, tables
 from clrepro.catalogue.runs import result_file
-from clrepro.data import images
-from clrepro.data.label_shares import label_subset, selection_rows
 from clrepro.errors import Interrupted, UserError
 from clrepro.evaluation import fine_tune, linear_probe
-from clrepro.evaluation.image_features import Images, augmented, embed, recipe_of_tests
-from clrepro.evaluation.image_probes import Features, rows
 from clrepro.ledger import Records, cells
 from clrepro.ledger.scores import score, scores
-from clrepro.models.image import load
+from clrepro.modalities.image import image_sets
+from clrepro.modalities.image.encoder import load
+from clrepro.modalities.image.features import Images, augmented, embed, recipe_of_tests
+from clrepro.modalities.image.label_shares import label_subset, selection_rows
+from clrepro.modalities.image.probes import Features, rows
+from clrepro.modalities.image.training import ImageWorkload, train_encoder
 from clrepro.paths import read_json
 from clrepro.report import protocol
 from clrepro.report import tables as report_tables
 from clrepro.training import loop
-from clrepro.training.image import ImageWorkload, train_encoder
 from tests.test_workflow import Checkout
 
 ENCODER = dict(architecture="conv3", stem=None, side=None, statistics="digits")
@@ -44,7 +44,7 @@ SETTINGS = dict(
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory):
     folder = tmp_path_factory.mktemp("digits")
-    images.prepare(None, "digits", folder)
+    image_sets.prepare(None, "digits", folder)
     return folder
 
 
@@ -104,7 +104,7 @@ def test_an_interrupted_image_training_ends_in_the_same_files_to_the_bit(digits,
 
 
 def test_images_differ_between_views_and_a_single_last_image_is_left_out(digits):
-    split = images.load(digits / "train")
+    split = image_sets.load(digits / "train")
     workload = ImageWorkload(split, ENCODER, {**SETTINGS, "batch_size": 16}, 1)
     assert len(split.labels) % 16 == 1
     assert workload.steps_per_epoch == 81
@@ -121,7 +121,7 @@ def test_images_differ_between_views_and_a_single_last_image_is_left_out(digits)
 
 
 def test_anchors_see_the_labels_of_the_share_only(digits):
-    split = images.load(digits / "train")
+    split = image_sets.load(digits / "train")
     workload = ImageWorkload(split, ENCODER, SETTINGS, 1, anchored=True)
     known = (workload.labels >= 0).numpy()
     assert 0.09 < known.mean() < 0.11
@@ -143,7 +143,7 @@ def test_a_training_that_diverges_is_a_result_that_counts_nothing(digits, tmp_pa
     result = train(digits, tmp_path, breaks)
     assert "training diverged at step 5: the objective is inf" in result["diverged"]["cause"]
     assert weights(tmp_path)
-    labels = images.load(digits / "train").labels, images.load(digits / "test").labels
+    labels = image_sets.load(digits / "train").labels, image_sets.load(digits / "test").labels
     lost = [np.full((len(part), 4), np.nan, np.float32) for part in labels]
     features = Features(lost[0], labels[0], lost[1], labels[1])
     settings = {"linear": {"epochs": 1}, "finetune_10": {"share": 0.1, "hidden": [4], "epochs": 1}}
@@ -161,7 +161,7 @@ def test_probes_of_features_have_the_rows_that_scores_take(digits, tmp_path):
     encoder, parts = load(folder), []
     recipe = recipe_of_tests("digits", ENCODER)
     for split in ("train", "test"):
-        part = images.load(digits / split)
+        part = image_sets.load(digits / split)
         parts += [embed(encoder, part, recipe, torch.device("cpu")), part.labels]
     settings = {
         "linear": {"augmentation": "none", "epochs": 2},
@@ -176,7 +176,7 @@ def test_probes_of_features_have_the_rows_that_scores_take(digits, tmp_path):
         found = rows(file, Features(*parts), settings, [name.split("/")[0]])
         assert 0 < score(name, {file.removesuffix(".json"): found}) <= 100
     # the views of a probe that augments are those of the epoch, and the features those of the encoder at rest
-    train_set = images.load(digits / "train")
+    train_set = image_sets.load(digits / "train")
     batches = augmented(encoder, train_set, recipe, 300, torch.device("cpu"))
     features, labels = next(iter(batches(1)))
     order = torch.randperm(len(parts[1]), generator=torch.Generator().manual_seed(1))[:300]
@@ -212,7 +212,7 @@ def test_the_stage_fine_tunes_a_whole_network_as_a_direct_call_does(tmp_path, mo
     assert found["whole"]["protocol"]["finetune_10"]["frozen"] is False
     assert "and the encoder, trained together" in protocol.probes([replace(run, evaluation=whole)], whole)[0]
 
-    sets = {split: images.load(run.backbone.folder / split) for split in images.SPLITS}
+    sets = {split: image_sets.load(run.backbone.folder / split) for split in image_sets.SPLITS}
     pixels = {split: (torch.from_numpy(np.array(part.images)) / 255 - 0.3053) / 0.3760 for split, part in sets.items()}
     labels = {split: torch.from_numpy(np.array(part.labels)) for split, part in sets.items()}
     held_out = selection_rows(sets["train"].labels)

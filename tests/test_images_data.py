@@ -11,12 +11,13 @@ from PIL import Image
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional as oracle
 
-from clrepro.data import augment as operations
-from clrepro.data import image_archives, image_detection, image_files, images
-from clrepro.data.augment import Recipe, augment
-from clrepro.data.image_draws import philox, uniforms
-from clrepro.data.image_recipes import RECIPES, STATISTICS, draw
 from clrepro.errors import UserError
+from clrepro.modalities.image import archives, files, image_sets
+from clrepro.modalities.image import augment as operations
+from clrepro.modalities.image.augment import Recipe, augment
+from clrepro.modalities.image.augmentations import RECIPES, STATISTICS, draw
+from clrepro.modalities.image.detection import boxes
+from clrepro.modalities.image.draws import philox, uniforms
 
 BILINEAR = InterpolationMode.BILINEAR
 
@@ -199,8 +200,8 @@ def test_augment_refuses_what_it_cannot_do():
 def test_digits_are_scikit_learns_in_proportion(tmp_path):
     from sklearn.datasets import load_digits
 
-    record = images.prepare(None, "digits", tmp_path)
-    train, test = images.load(tmp_path / "train"), images.load(tmp_path / "test")
+    record = image_sets.prepare(None, "digits", tmp_path)
+    train, test = image_sets.load(tmp_path / "train"), image_sets.load(tmp_path / "test")
     assert (train.images.shape, test.images.shape) == ((1297, 1, 8, 8), (500, 1, 8, 8))
     together = np.concatenate([train.images, test.images]).reshape(-1, 64)
     pixels, labels = load_digits(return_X_y=True)
@@ -210,15 +211,15 @@ def test_digits_are_scikit_learns_in_proportion(tmp_path):
     assert {row.tobytes(): label for row, label in zip(together, [*train.labels, *test.labels], strict=True)} == rows
     assert np.abs(np.bincount(test.labels) - np.bincount(labels) * 500 / 1797).max() < 1
     assert record["splits"]["test"]["files"]["labels.npy"]["shape"] == [500]
-    assert images.prepare(None, "digits", tmp_path) == record
-    images.verify(tmp_path / "train")
+    assert image_sets.prepare(None, "digits", tmp_path) == record
+    image_sets.verify(tmp_path / "train")
     with open(tmp_path / "train" / "images.npy", "r+b") as file:
         file.seek(-1, 2)
         file.write(b"\7")
     with pytest.raises(UserError, match="prepare"):
-        images.verify(tmp_path / "train")
+        image_sets.verify(tmp_path / "train")
     with pytest.raises(UserError, match="train, test"):
-        images.load(tmp_path)
+        image_sets.load(tmp_path)
 
 
 def jpeg(colour: tuple[int, int, int], size: tuple[int, int] = (32, 32)) -> bytes:
@@ -228,11 +229,11 @@ def jpeg(colour: tuple[int, int, int], size: tuple[int, int] = (32, 32)) -> byte
 
 
 def test_cifar_from_a_zip_of_jpegs(monkeypatch, tmp_path):
-    monkeypatch.setattr(image_archives, "JPEG_COUNTS", {"train": 11, "test": 1})
+    monkeypatch.setattr(archives, "JPEG_COUNTS", {"train": 11, "test": 1})
     content = {
         f"{split}/{name}/{index:04d}.jpg": jpeg((20 * label, 20 * index, 200 if split == "test" else 0))
-        for split, count in image_archives.JPEG_COUNTS.items()
-        for label, name in enumerate(image_archives.JPEG_CLASSES)
+        for split, count in archives.JPEG_COUNTS.items()
+        for label, name in enumerate(archives.JPEG_CLASSES)
         for index in reversed(range(count))
     }
 
@@ -242,13 +243,13 @@ def test_cifar_from_a_zip_of_jpegs(monkeypatch, tmp_path):
                 archive.writestr(name, raw)
         return tmp_path / "set.zip"
 
-    images.prepare(build(content), "cifar-jpeg-zip", tmp_path / "out")
-    train = images.load(tmp_path / "out" / "train")
+    image_sets.prepare(build(content), "cifar-jpeg-zip", tmp_path / "out")
+    train = image_sets.load(tmp_path / "out" / "train")
     expected = np.array([[20 * label, 20 * index, 0] for label in range(10) for index in range(11)])
     assert np.abs(train.images.mean((2, 3)) - expected).max() < 3
     assert train.labels.tolist() == [label for label in range(10) for _ in range(11)]
     assert train.classes == sorted(train.classes)
-    assert images.load(tmp_path / "out" / "test").images[:, 2].min() > 190
+    assert image_sets.load(tmp_path / "out" / "test").images[:, 2].min() > 190
 
     first = "train/cat/0003.jpg"
     for broken, message in (
@@ -259,11 +260,11 @@ def test_cifar_from_a_zip_of_jpegs(monkeypatch, tmp_path):
         ({**content, "train/cow/0000.jpg": b""}, "'train/cow/0000.jpg' is not"),
     ):
         with pytest.raises(UserError, match=message):
-            images.prepare(build(broken), "cifar-jpeg-zip", tmp_path / "broken")
+            image_sets.prepare(build(broken), "cifar-jpeg-zip", tmp_path / "broken")
     raw = build(content).read_bytes()
     (tmp_path / "set.zip").write_bytes(raw[: len(raw) // 2])
     with pytest.raises(UserError, match="not a complete zip"):
-        images.prepare(tmp_path / "set.zip", "cifar-jpeg-zip", tmp_path / "broken")
+        image_sets.prepare(tmp_path / "set.zip", "cifar-jpeg-zip", tmp_path / "broken")
 
 
 @pytest.fixture
@@ -281,9 +282,9 @@ def folders(tmp_path):
 
 
 def test_photographs_are_indexed_and_decoded_on_access(folders, tmp_path):
-    record = images.prepare(folders, "image-folder", tmp_path / "out", side=16, counts={"train": 6})
+    record = image_sets.prepare(folders, "image-folder", tmp_path / "out", side=16, counts={"train": 6})
     assert record["splits"]["test"]["examples"] == 3
-    train = images.load(tmp_path / "out" / "train")
+    train = image_sets.load(tmp_path / "out" / "train")
     assert train.classes == ["a", "b", "c"]
     assert train.labels.tolist() == [0, 0, 1, 1, 2, 2]
     assert train.sizes.tolist() == [[40, 60], [40, 80]] * 3
@@ -295,7 +296,7 @@ def test_photographs_are_indexed_and_decoded_on_access(folders, tmp_path):
     assert batch[:, 2, :, 10:].min() > 240
     assert np.array_equal(train.images[5], batch[0])
     assert np.array_equal(pickle.loads(pickle.dumps(train)).images[4:][1], batch[0])
-    subset = images.prepare(folders, "image-folder", tmp_path / "subset", class_ids=["c", "a"], counts={"test": 2})
+    subset = image_sets.prepare(folders, "image-folder", tmp_path / "subset", class_ids=["c", "a"], counts={"test": 2})
     assert subset["splits"]["train"]["classes"] == ["a", "c"]
     (folders / "train" / "a" / "0.JPEG").unlink()
     with pytest.raises(UserError, match=r"0\.JPEG cannot be decoded"):
@@ -305,7 +306,7 @@ def test_photographs_are_indexed_and_decoded_on_access(folders, tmp_path):
 def test_incomplete_folders_are_refused(folders, tmp_path):
     def refused(message, **settings):
         with pytest.raises(UserError, match=message):
-            images.prepare(folders, "image-folder", tmp_path / "out", **settings)
+            image_sets.prepare(folders, "image-folder", tmp_path / "out", **settings)
 
     refused("6 images in 3 classes, expected 7", counts={"train": 7})
     refused("lacks 1 of 2 classes, the first is d", class_ids=["a", "d"])
@@ -317,13 +318,13 @@ def test_incomplete_folders_are_refused(folders, tmp_path):
     (folders / "val" / "x").mkdir()
     refused("class x, which the split train has not")
     with pytest.raises(UserError, match="does not exist; fetch it first"):
-        images.prepare(tmp_path / "nowhere", "image-folder", tmp_path / "out")
+        image_sets.prepare(tmp_path / "nowhere", "image-folder", tmp_path / "out")
     with pytest.raises(UserError, match="no folder train"):
-        images.prepare(tmp_path, "image-folder", tmp_path / "out")
+        image_sets.prepare(tmp_path, "image-folder", tmp_path / "out")
 
 
 def test_imagenet100_is_a_hundred_ids():
-    ids = image_files.imagenet100()
+    ids = files.imagenet100()
     assert len(set(ids)) == 100
     assert ids == sorted(ids)
     assert all(name[0] == "n" and len(name) == 9 and name[1:].isdigit() for name in ids)
@@ -344,9 +345,9 @@ def test_voc_annotations(tmp_path):
     for name, objects in (("000001", person + plane), ("000002", "")):
         (folder / f"Annotations/{name}.xml").write_text(f"<annotation>{objects}</annotation>")
         (folder / f"JPEGImages/{name}.jpg").write_bytes(jpeg((0, 0, 0)))
-    record = image_detection.prepare([(folder, "test", 2)], [(folder, "test", 2)], tmp_path / "prepared")
+    record = boxes.prepare([(folder, "test", 2)], [(folder, "test", 2)], tmp_path / "prepared")
     assert (record["train"]["images"], record["test"]["boxes"]) == (2, 2)
-    empty, full = image_detection.Annotated(tmp_path / "prepared/test.json")
+    empty, full = boxes.Annotated(tmp_path / "prepared/test.json")
     assert empty["boxes"].shape == (0, 4)
     assert full["image"].dtype == np.uint8
     assert full["image"].shape[0] == 3
@@ -363,6 +364,6 @@ def test_voc_annotations(tmp_path):
     ):
         (folder / name).write_text(text)
         with pytest.raises(UserError, match=message):
-            image_detection.voc_annotations(folder, "test", 2)
+            boxes.voc_annotations(folder, "test", 2)
     with pytest.raises(UserError, match=r"trainval\.txt is missing"):
-        image_detection.voc_annotations(folder, "trainval", 2)
+        boxes.voc_annotations(folder, "trainval", 2)

@@ -15,7 +15,7 @@ from clrepro.catalogue import Catalogue
 from clrepro.cli import train
 from clrepro.errors import Interrupted, UserError
 from clrepro.paths import ROOT, read_json
-from clrepro.workflow import job
+from clrepro.stages.job import job
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from clrepro import objectives
 from clrepro.errors import UserError
 from clrepro.objectives import _pairs
+from clrepro.objectives._anchors import orthonormal_anchors
 from clrepro.objectives.memory import KeyQueue
-from clrepro.objectives.oar import orthonormal_anchors
 from clrepro.paths import ROOT
 from clrepro.report import objective_pages
 from tests.oracles import GOLDEN, ORACLES, golden_views, numeric_gradient

@@ -8,8 +8,8 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 
 from clrepro import objectives
+from clrepro.objectives._anchors import orthonormal_anchors
 from clrepro.objectives.memory import KeyQueue
-from clrepro.objectives.oar import orthonormal_anchors
 from tests.test_objectives import CASES, random_views
 
 ROWS, WIDTH = 13, 5  # a prime number of rows: no number of processes divides it

@@ -14,10 +14,10 @@ from dataclasses import replace
 
 import pytest
 
-from clrepro.data import download, fetch, mirroring
-from clrepro.data.sources import source, sources
 from clrepro.errors import UserError
 from clrepro.paths import read_json
+from clrepro.sources import download, fetch, mirroring
+from clrepro.sources.source import source, sources
 
 CONTENT = bytes(range(256)) * 4096
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

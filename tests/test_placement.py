@@ -8,14 +8,14 @@ import time
 
 import pytest
 
-from clrepro import placement
 from clrepro.errors import UserError
-from clrepro.placement import placed
+from clrepro.workflow import placement
+from clrepro.workflow.placement import placed
 
 JOB = """
 import sys, time
 from pathlib import Path
-from clrepro.placement import placed
+from clrepro.workflow.placement import placed
 gpus, per_gpu, folder, seconds = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4])
 with placed(gpus, per_gpu, folder) as names:
     begun = time.monotonic()

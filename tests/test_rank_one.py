@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 import torch
 
+from clrepro import plotting
 from clrepro.catalogue import papers
 from clrepro.catalogue.simulations import NUMBERS
 from clrepro.errors import UserError
-from clrepro.objectives.oar import orthonormal_anchors
-from clrepro.report import plotting
+from clrepro.objectives._anchors import orthonormal_anchors
 from clrepro.simulation import rank_one
 
 CLUSTERS = np.repeat(np.arange(3), 2)

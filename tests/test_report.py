@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clrepro import config as configuration
-from clrepro import provenance
 from clrepro.catalogue import Catalogue
 from clrepro.report import assemble, common, html, latex, opening, page, summary, tables
+from clrepro.workflow import provenance
 from tests.finished import finished
 
 

@@ -17,9 +17,10 @@ import pytest
 
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue
-from clrepro.data import download, image_archives, unpack
 from clrepro.errors import UserError
+from clrepro.modalities.image import archives
 from clrepro.paths import ROOT, read_json
+from clrepro.sources import download, unpack
 from tests.finished import finished
 
 # archives
@@ -84,11 +85,11 @@ def test_what_the_disk_cannot_hold_is_refused_before_it_is_unpacked(tmp_path, li
 def test_vast_members_of_image_archives_are_not_read_into_memory(tmp_path):
     (tmp_path / "cifar.tar").write_bytes(member("cifar-10-batches-py/batches.meta", size=1 << 40).tobuf())
     with pytest.raises(UserError, match="has 1,099,511,627,776 bytes, far too many"):
-        list(image_archives.cifar_archive("cifar10", tmp_path / "cifar.tar"))
+        list(archives.cifar_archive("cifar10", tmp_path / "cifar.tar"))
     with zipfile.ZipFile(tmp_path / "cifar.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("train/cat/0.jpg", bytes(10 << 20))
     with pytest.raises(UserError, match="has 10,485,760 bytes, which no such picture has"):
-        list(image_archives.jpeg_zip(tmp_path / "cifar.zip"))
+        list(archives.jpeg_zip(tmp_path / "cifar.zip"))
 
 
 def test_a_picture_that_says_it_is_vast_is_not_decoded(tmp_path):
@@ -96,7 +97,7 @@ def test_a_picture_that_says_it_is_vast_is_not_decoded(tmp_path):
     with zipfile.ZipFile(tmp_path / "one.zip", "w") as archive:
         archive.writestr("train/cat/0.jpg", b"\xff\xd8" + frame)
     with zipfile.ZipFile(tmp_path / "one.zip") as archive, pytest.raises(UserError, match="60000|exceeds limit"):
-        image_archives.decode_member(archive, "train/cat/0.jpg", tmp_path / "one.zip")
+        archives.decode_member(archive, "train/cat/0.jpg", tmp_path / "one.zip")
 
 
 # pickles
@@ -138,7 +139,7 @@ def test_a_pickle_in_an_image_archive_runs_no_code(tmp_path, monkeypatch, door):
         for name in ["batches.meta", "test_batch", *(f"data_batch_{number}" for number in range(1, 6))]:
             archive.addfile(member(f"cifar-10-batches-py/{name}", size=len(harmful)), io.BytesIO(harmful))
     with pytest.raises(UserError, match="which no image archive needs"):
-        list(image_archives.cifar_archive("cifar10", Path("cifar-10-python.tar.gz")))
+        list(archives.cifar_archive("cifar10", Path("cifar-10-python.tar.gz")))
     assert not Path("ran").exists()
 
 
@@ -170,7 +171,7 @@ def test_nothing_else_unpickles_or_unpacks():
 
 
 def test_model_folders_without_safetensors_are_refused(tmp_path):
-    from clrepro.models import backbone
+    from clrepro.modalities.sentence import backbone
 
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "pytorch_model.bin").write_bytes(touching(str(tmp_path / "ran"))["global"])

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clrepro.data import pairs, senteval
 from clrepro.errors import UserError
-from clrepro.evaluation.similarity import cosines, spearman
-from clrepro.evaluation.sts import evaluate_sts, similarities
+from clrepro.evaluation.senteval import files, pairs
+from clrepro.evaluation.senteval.similarity import cosines, spearman
+from clrepro.evaluation.senteval.sts import evaluate_sts, similarities
 
 PORTUGUESE = "os meninos estão brincando ao ar livre e o homem está sorrindo por perto"
 CHINESE = "一个男孩在外面的院子里和他的狗一起玩耍"
-EVERYTHING = (*senteval.STS_TASKS, *senteval.TRANSFER_TASKS, *senteval.EXTRA_TASKS, *senteval.REGRESSION_TASKS)
+EVERYTHING = (*files.STS_TASKS, *files.TRANSFER_TASKS, *files.EXTRA_TASKS, *files.REGRESSION_TASKS)
 # examples of every task and split, from the papers' protocol
 SIZES = {
     "STS12": 3108,
@@ -44,7 +44,7 @@ def folder(demo_tasks, tmp_path):
 
 
 def load(root, task):
-    return senteval.distinct_sentences(root, (task,), pairs.SPLITS)
+    return files.distinct_sentences(root, (task,), pairs.SPLITS)
 
 
 def rewrite(change):
@@ -210,7 +210,7 @@ def test_the_known_bad_copies_are_called_what_they_are(tmp_path):
     with pytest.raises(
         UserError, match="subj.subjective: expected 5000 examples, found 20; this is the SimCSE archive"
     ):
-        senteval.load_transfer(tmp_path, "SUBJ")
+        files.load_transfer(tmp_path, "SUBJ")
     (tmp_path / "STS" / "STSBenchmark").mkdir(parents=True)
     (tmp_path / "STS" / "STSBenchmark" / "sts-dev.csv").write_text("x\n" * 1458)
     with pytest.raises(UserError, match="expected 1500 examples, found 1458; this is a Chinese translation"):
@@ -225,26 +225,26 @@ def test_the_further_tasks_have_sentevals_classes(folder):
     for _, (name, _) in pairs.SICK_FILES.items():
         (folder / name).write_text("\n".join(lines))  # no line feed at the end
         counts[name] = 3
-    for name, _ in senteval.FORMATS["SST5"].files.values():
+    for name, _ in files.FORMATS["SST5"].files.values():
         (folder / name).write_text("4 the  best of all\n0 a mess\n")
         counts[name] = 2
     (folder / pairs.COUNTS_FILE).write_text(json.dumps(counts))
-    entailment = senteval.load_transfer(folder, "SICKEntailment")
+    entailment = files.load_transfer(folder, "SICKEntailment")
     assert list(entailment) == ["train", "dev", "test"]
-    assert entailment["dev"] == senteval.Labelled(
+    assert entailment["dev"] == files.Labelled(
         ["A dog 1", "A dog 2", "A dog 3"], [1, 2, 0], ["The dog 1", "The dog 2", "The dog 3"]
     )
-    assert senteval.load_transfer(folder, "SST5")["test"] == senteval.Labelled(["the best of all", "a mess"], [4, 0])
-    assert senteval.load_regression(folder, "SICKRelatedness-finetune")["train"].gold == [2.0, 4.5, 3.0]
+    assert files.load_transfer(folder, "SST5")["test"] == files.Labelled(["the best of all", "a mess"], [4, 0])
+    assert files.load_regression(folder, "SICKRelatedness-finetune")["train"].gold == [2.0, 4.5, 3.0]
     with pytest.raises(UserError, match="unknown task 'MRCP'. Did you mean MRPC"):
-        senteval.load_transfer(folder, "MRCP")
+        files.load_transfer(folder, "MRCP")
     with pytest.raises(UserError, match="unknown split 'trial' in SICKRelatedness"):
         pairs.load_pairs(folder, "SICKRelatedness", "trial")
 
 
 def test_only_the_splits_asked_for_are_embedded(demo_tasks):
-    default = set(senteval.distinct_sentences(demo_tasks))
-    whole = set(senteval.distinct_sentences(demo_tasks, splits=pairs.SPLITS))
+    default = set(files.distinct_sentences(demo_tasks))
+    whole = set(files.distinct_sentences(demo_tasks, splits=pairs.SPLITS))
     train = {
         s for task in ("STSBenchmark", "SICKRelatedness") for s in both(pairs.load_pairs(demo_tasks, task, "train"))
     }
@@ -306,7 +306,7 @@ def test_sts_is_sentevals(folder):
     counts["STS/STS13-en-test/STS.input.OnWN.txt"] = 11
     (folder / pairs.COUNTS_FILE).write_text(json.dumps(counts))
     tasks = ("STS13", "STS16", "STSBenchmark", "SICKRelatedness")
-    sentences = senteval.distinct_sentences(folder, tasks, pairs.SPLITS)
+    sentences = files.distinct_sentences(folder, tasks, pairs.SPLITS)
     vectors = np.stack([encode(sentence) for sentence in sentences])
     assert 0 < (~vectors.any(1)).sum() < len(vectors) / 2
     rows = evaluate_sts(vectors, sentences, folder, tasks, pairs.SPLITS)
@@ -328,7 +328,7 @@ def test_sts_is_sentevals(folder):
 
 
 def test_vectors_of_other_sentences_are_refused(demo_tasks):
-    sentences = senteval.distinct_sentences(demo_tasks, ("STSBenchmark",))
+    sentences = files.distinct_sentences(demo_tasks, ("STSBenchmark",))
     vectors = np.ones((len(sentences), 2), np.float32)
     with pytest.raises(UserError, match="no vector for the sentence .* same tasks and splits"):
         evaluate_sts(vectors, sentences, demo_tasks, ("STSBenchmark",), ("train",))
@@ -360,10 +360,10 @@ def test_equal_and_mirrored_pairs_tie_exactly():
 def test_the_standard_counts_are_the_papers(task):
     if task in pairs.STS_COUNTS:
         found = sum(pairs.STS_COUNTS[task].values())
-    elif task in senteval.OPPOSITES:
-        found = {"all": sum(count for _, count in senteval.OPPOSITES[task])}
+    elif task in files.OPPOSITES:
+        found = {"all": sum(count for _, count in files.OPPOSITES[task])}
     else:
         tables = {"STSBenchmark": pairs.STSB_FILES, "SICKRelatedness": pairs.SICK_FILES}
-        files = tables.get(task) or senteval.FORMATS[task].files
-        found = {split: count for split, (_, count) in files.items()}
+        parts = tables.get(task) or files.FORMATS[task].files
+        found = {split: count for split, (_, count) in parts.items()}
     assert found == SIZES[task]

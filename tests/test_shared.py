@@ -17,9 +17,9 @@ import yaml
 from clrepro.catalogue import Catalogue
 from clrepro.config import merge as overlaid
 from clrepro.config import parse, read
-from clrepro.data import mirroring
-from clrepro.data.demo import write_corpus
+from clrepro.demo.sentences import write_corpus
 from clrepro.paths import ROOT, read_json
+from clrepro.sources import mirroring
 from tests.test_safety import SECRETS, telltales
 from tests.test_workflow import SMALL, UNFILLED, Checkout
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 import torch
 
+from clrepro import plotting
 from clrepro.catalogue.papers import load
 from clrepro.errors import UserError
 from clrepro.objectives import make
-from clrepro.report import plotting
 from clrepro.simulation import (
     _sampling,
     dissipation_maps,

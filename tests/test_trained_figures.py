@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 from clrepro import config as configuration
+from clrepro import plotting
 from clrepro.catalogue import Catalogue
 from clrepro.catalogue.figures import PICTURES
 from clrepro.ledger import Records
 from clrepro.paths import write_json
-from clrepro.report import figures, plotting, trained
+from clrepro.report import figures, trained
 from clrepro.report.trained import bars, lines, notes, scatter
 from clrepro.report.trained.notes import Notes
 

@@ -12,14 +12,15 @@ from safetensors.torch import load_file
 from transformers import AutoTokenizer
 
 from clrepro import objectives, stages
-from clrepro.data.corpus import TokenisedCorpus
-from clrepro.data.pairs import load_pairs
 from clrepro.errors import Interrupted, UserError
-from clrepro.models.sentence import SentenceEncoder
+from clrepro.evaluation.senteval.pairs import load_pairs
+from clrepro.modalities.sentence import training
+from clrepro.modalities.sentence.corpus import TokenisedCorpus
+from clrepro.modalities.sentence.encoder import SentenceEncoder
+from clrepro.modalities.sentence.training import SentenceWorkload, probe_encoder, train_encoder
 from clrepro.paths import read_json, write_json
-from clrepro.training import loop, sentence
-from clrepro.training.probes import probe_steps
-from clrepro.training.sentence import SentenceWorkload, probe_encoder, train_encoder
+from clrepro.training import loop
+from clrepro.training.recorder import probe_steps
 
 SETTINGS = dict(
     pooling="cls", head="tanh", head_at_selection=True, freeze_embeddings=False, dropout=None, batch_size=16,
@@ -175,7 +176,7 @@ def train_part(rank, count, paths, state, settings):
     """One of several processes; each starts from the same files."""
     torch.set_num_threads(1)
     os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(count), OMP_NUM_THREADS="1")
-    sentence.SentenceWorkload = PreciseWorkload
+    training.SentenceWorkload = PreciseWorkload
     result = run_training(*paths, state, loop.StopFlag(), None, settings)
     assert result is None if rank else result["processes"] == count
     torch.distributed.destroy_process_group()
@@ -185,7 +186,7 @@ def test_two_processes_end_in_the_weights_of_one(tiny, demo_tasks, tmp_path, mon
     """An epoch of 600 sentences in batches of 38: the last batch of 30 and the global negatives are shared, too."""
     changes = dict(dropout=0.0, batch_size=38, epochs=1.0, evaluate_every=16, head_at_selection=False)
     paths = (*tiny[:2], demo_tasks)
-    monkeypatch.setattr(sentence, "SentenceWorkload", PreciseWorkload)
+    monkeypatch.setattr(training, "SentenceWorkload", PreciseWorkload)
     alone = run_training(*paths, tmp_path / "one", loop.StopFlag(), None, changes)
     with socket.socket() as free:
         free.bind(("localhost", 0))
@@ -273,7 +274,7 @@ def test_checkpoints_load_in_transformers_and_sentence_transformers(tiny, demo_t
     from sentence_transformers import SentenceTransformer
     from transformers import AutoModel
 
-    from clrepro.evaluation.embed import embed, tokenise_for_embedding
+    from clrepro.evaluation.senteval.embed import embed, tokenise_for_embedding
 
     train(tiny, demo_tasks, tmp_path, pooling=pooling)
     (folder,) = tmp_path.glob("best-*")

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from clrepro.data.senteval import Labelled
 from clrepro.errors import UserError
-from clrepro.evaluation import classifier, relatedness, transfer
-from clrepro.evaluation.batched import fit_together
+from clrepro.evaluation.senteval import classifier, relatedness, transfer
+from clrepro.evaluation.senteval.batched import fit_together
+from clrepro.evaluation.senteval.files import Labelled
 from tests.oracles import senteval as oracle
 
 
@@ -85,7 +85,9 @@ def test_all_problems_together_are_each_by_itself(protocol):
 
 def test_another_device_gets_all_problems_together(monkeypatch):
     asked = []
-    monkeypatch.setattr("clrepro.evaluation.batched.fit_together", lambda *given: asked.append(given) or [None])
+    monkeypatch.setattr(
+        "clrepro.evaluation.senteval.batched.fit_together", lambda *given: asked.append(given) or [None]
+    )
     x, y = clusters(2, 60)
     transfer.Task(x, y, "fast", device="meta").solve([transfer.Problem(np.arange(40), np.arange(40, 60))])
     assert len(asked) == 1

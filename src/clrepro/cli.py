@@ -381,11 +381,10 @@ def senteval(
     Writes json and csv with all scores, and an npz file with the cosine of every STS pair. Besides the fourteen tasks:
     SST5, SICKEntailment, STSBenchmark-finetune, SICKRelatedness-finetune.
     """
-    from clrepro.data.pairs import SPLITS
-    from clrepro.data.senteval import distinct_sentences
-    from clrepro.evaluation import scores
-    from clrepro.evaluation.encoders import load_encoder
-    from clrepro.evaluation.senteval import DEFAULT_TASKS, evaluate
+    from clrepro.evaluation.senteval import DEFAULT_TASKS, evaluate, tables
+    from clrepro.evaluation.senteval.encoders import load_encoder
+    from clrepro.evaluation.senteval.files import distinct_sentences
+    from clrepro.evaluation.senteval.pairs import SPLITS
     from clrepro.training.loop import choose_device
 
     chosen = [task.strip() for task in tasks.split(",")] if tasks else None
@@ -402,8 +401,8 @@ def senteval(
         stem.parent.mkdir(parents=True, exist_ok=True)
         cosines = Path(f"{stem}.cosines.npz")
         frame = evaluate(encoder, root, chosen, protocol, "cuda" if place == "cuda" else "cpu", cosines)
-        print(f"{encoder.origin}, protocol {protocol}\n\n{scores.text(frame)}")
-        files = scores.write(frame, stem, {"model": encoder.origin, "protocol": protocol, "root": str(root)})
+        print(f"{encoder.origin}, protocol {protocol}\n\n{tables.text(frame)}")
+        files = tables.write(frame, stem, {"model": encoder.origin, "protocol": protocol, "root": str(root)})
         print(f"all scores: {', '.join(map(str, files))}" + (f"; STS cosines: {cosines}" if cosines.exists() else ""))
     except OSError as failure:
         raise UserError(f"{failure.filename or ''} {failure.strerror or failure}".strip()) from None
@@ -412,17 +411,17 @@ def senteval(
 @app.command()
 def records(scale: Scale = "demo", configfile: Files = None) -> None:
     """Write Snakemake's job records to results/<scale>/provenance.jsonl, as the workflow itself does at its end."""
-    from clrepro import job_records
+    from clrepro.workflow import records
 
     catalogue = catalogue_of(scale, configfile)
-    job_records.save(catalogue)
-    print(job_records.stored(catalogue))
+    records.save(catalogue)
+    print(records.stored(catalogue))
 
 
 @app.command()
 def verify(scale: Scale = "demo", configfile: Files = None) -> None:
     """Compare data, models and results on disk with every sha256 that the scale's records state."""
-    from clrepro.verify import verify as compare
+    from clrepro.workflow.verify import verify as compare
 
     count, problems = compare(catalogue_of(scale, configfile))
     for problem in problems:
@@ -435,8 +434,8 @@ def verify(scale: Scale = "demo", configfile: Files = None) -> None:
 @app.command()
 def sources(scale: Scale = "demo", configfile: Files = None, mirror: Mirror = None) -> None:
     """List the data sources: where each one is now, size, licence, checksum, url and place in the mirror."""
-    from clrepro.data.mirroring import place_of
-    from clrepro.data.sources import sources as every
+    from clrepro.sources.mirroring import place_of
+    from clrepro.sources.source import sources as every
 
     folder = mirror or configuration.load(scale, configfile).mirror
     for source in every().values():
@@ -459,7 +458,7 @@ def mirror_command(
     Interrupted downloads go on where they stopped, complete files are verified and skipped, DIR/manifest.json names
     each with its sha256, size, url and revision. What may not be downloaded automatically is named with its place.
     """
-    from clrepro.data import mirroring
+    from clrepro.sources import mirroring
 
     config = configuration.load(scale, configfile)
     needed = mirroring.needs(config, folder)

@@ -21,19 +21,19 @@ from pathlib import Path
 
 import torch
 
-import clrepro.evaluation.embed
-import clrepro.evaluation.image_features
-import clrepro.evaluation.image_probes
-import clrepro.evaluation.sts
-import clrepro.evaluation.transfer
+import clrepro.evaluation.senteval.embed
+import clrepro.evaluation.senteval.sts
+import clrepro.evaluation.senteval.transfer
 import clrepro.ledger.claims
-import clrepro.training.image
-import clrepro.training.sentence
+import clrepro.modalities.image.features
+import clrepro.modalities.image.probes
+import clrepro.modalities.image.training
+import clrepro.modalities.sentence.training
 from clrepro import config as configuration
 from clrepro import stages
 from clrepro.catalogue import Catalogue
 from clrepro.errors import Interrupted, UserError
-from clrepro.evaluation.transfer import evaluate_transfer
+from clrepro.evaluation.senteval.transfer import evaluate_transfer
 from clrepro.ledger import Records
 from clrepro.report import html, tables
 from clrepro.training import progress
@@ -144,7 +144,7 @@ def work(about: dict, pipe: int) -> int:
         resource.setrlimit(resource.RLIMIT_FSIZE, (about["file_limit"], resource.RLIM_INFINITY))
     # two tasks of seven: the others are the same loop again
     few = functools.partial(evaluate_transfer, tasks=("CR", "MRPC"))
-    clrepro.evaluation.transfer.evaluate_transfer = few
+    clrepro.evaluation.senteval.transfer.evaluate_transfer = few
     catalogue = Catalogue(configuration.load("demo", [Path("small.yaml")]))
     begun = time.monotonic()
     try:

@@ -15,12 +15,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from clrepro import launch, locks, objectives
+from clrepro import objectives
 from clrepro.errors import Interrupted, UserError
+from clrepro.modalities.sentence.training import SentenceWorkload
 from clrepro.paths import read_json, replacing, write_json
 from clrepro.stages.training import alone
 from clrepro.training import loop, progress, saved
-from clrepro.training.sentence import SentenceWorkload
+from clrepro.workflow import locks, start
 from tests.test_training import run_training, train, weights
 
 
@@ -266,7 +267,7 @@ def test_two_processes_resume_to_the_bit_with_dropout_in_both(tiny, demo_tasks, 
 @pytest.fixture
 def directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(launch.MARK, raising=False)
+    monkeypatch.delenv(start.MARK, raising=False)
     (tmp_path / ".snakemake/locks").mkdir(parents=True)
     return tmp_path
 
@@ -275,8 +276,8 @@ DEAD_RUN = """
 import os, subprocess, sys
 from safetensors.torch import load_file
 
-from clrepro import launch
-mark = launch.begin()
+from clrepro.workflow import start
+mark = start.begin()
 open(".snakemake/locks/0.output.lock", "w").write("results/x")
 job = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdout=subprocess.DEVNULL)
 print(job.pid, flush=True)
@@ -294,10 +295,10 @@ def start_run(directory):
 
 def test_a_live_run_keeps_its_lock_and_is_named(directory, capsys):
     run, job = start_run(directory)
-    mark = launch.begin()
+    mark = start.begin()
     assert f"process {run.pid} on " in capsys.readouterr().err
     assert (directory / ".snakemake/locks/0.output.lock").exists()
-    launch.end_orphans(mark)
+    start.end_orphans(mark)
     assert running(job)
     run.communicate("x")
     os.kill(job, signal.SIGKILL)
@@ -305,25 +306,25 @@ def test_a_live_run_keeps_its_lock_and_is_named(directory, capsys):
 
 def test_a_killed_run_loses_its_lock_and_its_jobs_and_nobody_elses(directory, capsys):
     run, job = start_run(directory)
-    bystander = subprocess.Popen(["sleep", "600"], env={**os.environ, launch.MARK: "0" * 32})
+    bystander = subprocess.Popen(["sleep", "600"], env={**os.environ, start.MARK: "0" * 32})
     run.communicate("x")
     assert run.returncode == -signal.SIGKILL
     assert running(job)
-    mark = launch.begin()
+    mark = start.begin()
     assert f"An earlier run here was killed (process {run.pid} on " in capsys.readouterr().err
     assert not list((directory / ".snakemake/locks").iterdir())
-    launch.end_orphans(mark)
+    start.end_orphans(mark)
     assert not running(job)
     assert bystander.poll() is None
     bystander.kill()
     bystander.wait()
-    assert [file.stem for file in launch.FOLDER.iterdir()] == [mark]
+    assert [file.stem for file in start.FOLDER.iterdir()] == [mark]
 
 
 def test_a_run_of_another_machine_keeps_its_lock(directory, capsys):
     (directory / ".snakemake/locks/0.output.lock").write_text("results/x")
-    write_json(launch.FOLDER / "ab.json", {"pid": 7, "host": "elsewhere", "since": "yesterday"})
-    launch.begin()
+    write_json(start.FOLDER / "ab.json", {"pid": 7, "host": "elsewhere", "since": "yesterday"})
+    start.begin()
     said = capsys.readouterr().err
     assert "process 7 on elsewhere since yesterday" in said
     assert "snakemake --unlock" in said

@@ -24,10 +24,10 @@ from clrepro.catalogue.simulations import Simulation
 from clrepro.catalogue.tables import Cell, Table
 from clrepro.config import Config
 from clrepro.config import load as load_config
-from clrepro.data.sources import Source, source
 from clrepro.errors import UserError, unknown
 from clrepro.objectives import NAMES
 from clrepro.paths import RESULTS, read_json
+from clrepro.sources.source import Source, source
 
 
 class Catalogue:

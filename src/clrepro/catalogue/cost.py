@@ -10,8 +10,8 @@ from clrepro.catalogue import detection
 from clrepro.catalogue.catalogue import Catalogue
 from clrepro.catalogue.runs import Run
 from clrepro.catalogue.tables import Table
-from clrepro.data.image_recipes import RECIPES as AUGMENTATIONS
-from clrepro.data.sources import source
+from clrepro.modalities.image.augmentations import RECIPES as AUGMENTATIONS
+from clrepro.sources.source import source
 
 TOKENS_PER_SENTENCE = 26  # mean length of the Wikipedia sentences at 32 tokens, special ones included
 DEVELOPMENT_SENTENCES = 4000  # STS-B and SICK-R dev, both columns

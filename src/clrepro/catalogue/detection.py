@@ -9,16 +9,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from clrepro.catalogue.runs import Run, digest, image_build, result_file
 from clrepro.config import Config, PositiveFloat, PositiveInt
-from clrepro.data.sources import Source, source
 from clrepro.errors import UserError, unknown
 from clrepro.paths import DATA
+from clrepro.sources.source import Source, source
 
 FILE = "detection.json"
 Sizes = Annotated[list[PositiveInt], Field(min_length=1)]
 
 
 class DetectionSettings(BaseModel):
-    """How a detector is fine-tuned (clrepro.training.detection) and what it is (clrepro.models.detection)."""
+    """How a detector is fine-tuned (`fine_tuning`) and what it is (`detector`)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 from clrepro.catalogue import papers
 from clrepro.catalogue.runs import Run, result_file
 
-# what a picture of embeddings shows of a run's test images (clrepro.evaluation.image_pictures), as statistics
+# what a picture of embeddings shows of a run's test images (clrepro.modalities.image.pictures), as statistics
 PICTURES = {"spectrum": ("singular_value", "affinity"), "places": ("x", "y", "class")}
 
 

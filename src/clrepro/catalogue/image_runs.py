@@ -5,8 +5,8 @@ from typing import Any
 from clrepro.catalogue import detection, papers
 from clrepro.catalogue.runs import ImageRecipe, Run, image_build, resolved, split_settings
 from clrepro.config import Config, ImageTrainingOverrides
-from clrepro.data.image_recipes import RECIPES as AUGMENTATIONS
 from clrepro.errors import UserError, unknown
+from clrepro.modalities.image.augmentations import RECIPES as AUGMENTATIONS
 
 MEMORIES = ("queue", "support")  # of MoCo and of NNCLR
 

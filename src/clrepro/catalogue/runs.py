@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
-from clrepro import fingerprint
 from clrepro.config import Config, Precision
-from clrepro.data.sources import source
 from clrepro.errors import UserError, unknown
 from clrepro.objectives import resolve, signatures
 from clrepro.paths import DATA, RESULTS, STATE
+from clrepro.sources.source import source
+from clrepro.workflow import fingerprint
 
 
 class Recipe(BaseModel):
@@ -63,7 +63,7 @@ SWITCHES = ("held_out", "checkpoint_every", "optimiser")
 
 
 class Projector(BaseModel):
-    """The layers between an image encoder and its objective (clrepro.models.image.make_projector)."""
+    """The layers between an image encoder and its objective (clrepro.modalities.image.encoder.make_projector)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

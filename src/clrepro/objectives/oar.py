@@ -2,7 +2,7 @@ r"""OAR, orthonormal anchor regression around a base objective: labelled example
 
     L = base(u, u') + lam / M sum_{i labelled} [ (1 - cos(u_i, c_{y_i})) + (1 - cos(u'_i, c_{y_i})) ]
 
-c: (k, D) orthonormal rows, one a class, drawn before training (`orthonormal_anchors`) and fixed.
+c: (k, D) orthonormal rows, one a class, drawn before training (`_anchors.orthonormal_anchors`) and fixed.
 Source: orthonormal anchors regression 2024, equation (2). No code was released. The paper does not say how the
 two terms are weighed, which views are drawn, nor how the anchors are drawn; ours: both views, lam = 1, anchors from
 the QR decomposition of a Gaussian matrix. reduction "sum": M = 1, as printed, where equations (1) and (2) are sums over
@@ -18,19 +18,10 @@ Cites: oar2024.
 import importlib
 from typing import Any, Literal
 
-import torch
 from torch import Tensor
 
 from clrepro.objectives import default_variant, signatures
 from clrepro.objectives._similarity import normalise, paired_cosines
-
-
-def orthonormal_anchors(classes: int, width: int, seed: int = 0) -> Tensor:
-    """(classes, width) orthonormal rows in float64; classes <= width."""
-    if classes > width:
-        raise ValueError(f"{classes} classes need as many orthonormal anchors, embeddings have only {width} dimensions")
-    gaussian = torch.randn(width, classes, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    return torch.linalg.qr(gaussian).Q.T.contiguous()
 
 
 def oar(
@@ -54,7 +45,7 @@ def oar(
     if labels is None:
         return loss
     if anchors is None:
-        raise ValueError("oar needs anchors=(classes, D) beside labels; see orthonormal_anchors")
+        raise ValueError("oar needs anchors=(classes, D) beside labels; see clrepro.objectives._anchors")
     # targets: (N, D), the anchor of every example; unknown labels take any and count nothing
     targets = anchors.to(view1.dtype)[labels.clamp(min=0)]
     pulls = sum(1 - paired_cosines(normalise(view), targets) for view in (view1, view2))

@@ -13,14 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from clrepro import provenance
 from clrepro.catalogue import Catalogue, papers
-from clrepro.evaluation.protocols import PROTOCOLS
+from clrepro.evaluation.senteval.protocols import PROTOCOLS
 from clrepro.ledger import Records
 from clrepro.ledger.scores import command
 from clrepro.paths import RESULTS
 from clrepro.report import opening, protocol, runs, tables
 from clrepro.report.common import SIGNS
+from clrepro.workflow import provenance
 
 
 def gather(catalogue: Catalogue, ledger: pd.DataFrame, tested: list[dict], records: Records) -> dict[str, Any]:

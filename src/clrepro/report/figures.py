@@ -8,12 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from clrepro import plotting
 from clrepro.catalogue import Catalogue, Figure, Point
 from clrepro.catalogue.figures import PICTURES
 from clrepro.ledger import Records
 from clrepro.ledger.recorded import matches, rows_of
 from clrepro.paths import write_text
-from clrepro.report import plotting, trained
+from clrepro.report import trained
 from clrepro.report.trained import notes
 
 

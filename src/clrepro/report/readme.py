@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from clrepro import config, job_records
+from clrepro import config
 from clrepro.catalogue import Catalogue, cost, papers
 from clrepro.errors import unknown
 from clrepro.objectives import names
 from clrepro.paths import RESULTS, ROOT, write_text
 from clrepro.report import summary
+from clrepro.workflow import records
 
 MARK = re.compile(r"(<!--(?P<name>[a-z]+\.[^\n]+?)-->)(?P<text>.*?)(<!--/-->)", re.DOTALL)
 Values = dict[str, Callable[[], str]]
@@ -57,7 +58,7 @@ def of_results(catalogue: Catalogue) -> Values:
     claims = pd.read_csv(folder / "claims.csv", keep_default_na=False)
 
     def minutes() -> str:
-        jobs = [row for row in job_records.rows_of(job_records.stored(catalogue)) if row.get("starttime")]
+        jobs = [row for row in records.rows_of(records.stored(catalogue)) if row.get("starttime")]
         return f"{(max(row['endtime'] for row in jobs) - min(row['starttime'] for row in jobs)) / 60:.0f}"
 
     values = {

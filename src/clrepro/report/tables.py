@@ -11,7 +11,7 @@ import pandas as pd
 
 from clrepro.catalogue import Catalogue, Table, papers
 from clrepro.config import Config
-from clrepro.evaluation.protocols import PROTOCOLS
+from clrepro.evaluation.senteval.protocols import PROTOCOLS
 from clrepro.ledger import Records, cells
 from clrepro.paths import read_json, write_text
 from clrepro.report import latex, printed, protocol

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 
 import yaml
 
-from clrepro import fingerprint
 from clrepro.objectives import names, signatures
 from clrepro.paths import ROOT
+from clrepro.workflow import fingerprint
 
 FOLDER = ROOT / "docs" / "objectives" / "xray"
 VERDICTS = FOLDER / "verdicts.yaml"
@@ -38,7 +38,7 @@ def stale() -> list[str]:
 
 def write(progress: Callable[[Iterable], Iterable] = iter) -> None:
     """Bring pictures and verdicts up to date; some seconds for each that is stale."""
-    from clrepro.report import plotting
+    from clrepro import plotting
     from clrepro.xray.picture import draw, xray
     from clrepro.xray.subject import subject
 

@@ -10,7 +10,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from clrepro.report import plotting
+from clrepro import plotting
 
 
 def write(study: str, settings: dict[str, Any], stem: Path) -> None:

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from clrepro.report import plotting
+from clrepro import plotting
 from clrepro.simulation import _maps
 
 DOTS = {"anchor": "black", "moved": "#888888", "positive": "#009e73", "point": "black"}

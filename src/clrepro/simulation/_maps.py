@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from clrepro import plotting
 from clrepro.errors import UserError
-from clrepro.report import plotting
 
 
 def axis(settings: dict, name: str) -> np.ndarray:

@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from clrepro import plotting
 from clrepro.errors import UserError, unknown
-from clrepro.report import plotting
 from clrepro.simulation import _maps
 from clrepro.simulation._sampling import distance
 

@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.random import Generator
 
-from clrepro.report import plotting
+from clrepro import plotting
 from clrepro.simulation import _maps
 from clrepro.simulation._sampling import by_rows
 

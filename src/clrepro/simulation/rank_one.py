@@ -22,10 +22,10 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 
+from clrepro import plotting
 from clrepro.errors import unknown
 from clrepro.objectives import make
-from clrepro.objectives.oar import orthonormal_anchors
-from clrepro.report import plotting
+from clrepro.objectives._anchors import orthonormal_anchors
 
 CLUSTERS = 3
 METRICS = ("effective_rank", "rank_95", "axes_angle", "probe_accuracy", "variance")

@@ -16,8 +16,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.random import Generator
 
+from clrepro import plotting
 from clrepro.errors import unknown
-from clrepro.report import plotting
 from clrepro.simulation import _maps
 from clrepro.simulation._sampling import by_rows, distance, draw_angles, hardest
 from clrepro.simulation.dissipation_maps import means

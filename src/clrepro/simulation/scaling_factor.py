@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from clrepro.report import plotting
+from clrepro import plotting
 from clrepro.simulation import _maps
 
 

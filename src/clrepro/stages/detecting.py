@@ -3,7 +3,6 @@
 import time
 from pathlib import Path
 
-from clrepro import fingerprint, provenance
 from clrepro.catalogue import Catalogue, Run
 from clrepro.catalogue.detection import FILE
 from clrepro.catalogue.runs import digest
@@ -12,6 +11,7 @@ from clrepro.paths import STATE, read_json, write_json
 from clrepro.stages.common import checked_model, say
 from clrepro.stages.exporting import link_file
 from clrepro.stages.training import environment
+from clrepro.workflow import fingerprint, provenance
 
 POINTS = 20  # of the loss in the record
 
@@ -57,12 +57,18 @@ def detected(catalogue: Catalogue, run: Run, state: Path, stop) -> dict:
     """The scores of one run's detector; 0 where its encoder's training diverged."""
     import torch
 
-    from clrepro.data.image_detection import VOC_CLASSES, Annotated
-    from clrepro.data.image_recipes import STATISTICS
-    from clrepro.evaluation.detection import COCO_POINTS, NAMES, VOC07_POINTS, answers, average_precision
-    from clrepro.models.detection import make_detector
-    from clrepro.models.image import load
-    from clrepro.training.detection import fine_tune
+    from clrepro.modalities.image.augmentations import STATISTICS
+    from clrepro.modalities.image.detection.boxes import VOC_CLASSES, Annotated
+    from clrepro.modalities.image.detection.detector import make_detector
+    from clrepro.modalities.image.detection.fine_tuning import fine_tune
+    from clrepro.modalities.image.detection.precision import (
+        COCO_POINTS,
+        NAMES,
+        VOC07_POINTS,
+        answers,
+        average_precision,
+    )
+    from clrepro.modalities.image.encoder import load
     from clrepro.training.loop import choose_device
 
     points = {"detection": COCO_POINTS, "detection_voc07": VOC07_POINTS}

@@ -6,8 +6,8 @@ import numpy as np
 
 from clrepro.catalogue import Catalogue, Run
 from clrepro.catalogue.runs import digest
-from clrepro.data.senteval import distinct_sentences
 from clrepro.errors import UserError
+from clrepro.evaluation.senteval.files import distinct_sentences
 from clrepro.paths import read_json, replacing
 from clrepro.stages.common import checked_model, inputs_digest, say
 
@@ -19,9 +19,9 @@ def embed(catalogue: Catalogue, runs: list[Run]) -> None:
     import torch
     from transformers import AutoTokenizer
 
-    from clrepro.evaluation.embed import embed as embed_tokens
-    from clrepro.evaluation.embed import tokenise_for_embedding
-    from clrepro.models.sentence import SentenceEncoder
+    from clrepro.evaluation.senteval.embed import embed as embed_tokens
+    from clrepro.evaluation.senteval.embed import tokenise_for_embedding
+    from clrepro.modalities.sentence.encoder import SentenceEncoder
     from clrepro.training.loop import choose_device
 
     torch.set_num_threads(catalogue.config.jobs.threads)
@@ -45,10 +45,10 @@ def embed_images(catalogue: Catalogue, runs: list[Run]) -> None:
     """Features of both splits once per checkpoint, (n, D) float32; not a number after a training that diverged."""
     import torch
 
-    from clrepro.data import images
-    from clrepro.evaluation.image_features import embed as embed_split
-    from clrepro.evaluation.image_features import recipe_of_tests
-    from clrepro.models.image import load
+    from clrepro.modalities.image import image_sets
+    from clrepro.modalities.image.encoder import load
+    from clrepro.modalities.image.features import embed as embed_split
+    from clrepro.modalities.image.features import recipe_of_tests
     from clrepro.training.loop import choose_device
 
     torch.set_num_threads(catalogue.config.jobs.threads)
@@ -58,8 +58,8 @@ def embed_images(catalogue: Catalogue, runs: list[Run]) -> None:
         recipe = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
         say(f"[{number}/{len(runs)}] {run.folder}")
         features = {
-            split: embed_split(encoder, images.load(run.backbone.folder / split), recipe, device)
-            for split in images.SPLITS
+            split: embed_split(encoder, image_sets.load(run.backbone.folder / split), recipe, device)
+            for split in image_sets.SPLITS
         }
         if "diverged" in read_json(run.record):
             features = {split: np.full_like(part, np.nan) for split, part in features.items()}

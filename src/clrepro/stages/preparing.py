@@ -5,17 +5,17 @@ from pathlib import Path
 from clrepro.catalogue import Catalogue
 from clrepro.catalogue.detection import DetectionBuild
 from clrepro.catalogue.runs import BackboneBuild, ImageBuild, digest
-from clrepro.data import corpus
-from clrepro.data import fetch as fetching
-from clrepro.data.sources import Source
+from clrepro.modalities.sentence import corpus
 from clrepro.paths import read_json, write_json
+from clrepro.sources import fetch as fetching
+from clrepro.sources.source import Source
 from clrepro.stages.common import say
 
 
 def fetch(catalogue: Catalogue, source: Source) -> None:
     """Bring a source to its folder: generated, from the mirror, or from its url."""
     if source.kind == "generated":
-        from clrepro.data.generate import generate
+        from clrepro.demo.generate import generate
 
         generate(source)
     else:
@@ -30,7 +30,7 @@ def prepare(catalogue: Catalogue, build: BackboneBuild | ImageBuild | DetectionB
         return prepare_images(build)
     import torch
 
-    from clrepro.models import backbone
+    from clrepro.modalities.sentence import backbone
 
     torch.set_num_threads(catalogue.config.jobs.threads)
     sentence = catalogue.config.sentence
@@ -53,14 +53,14 @@ def prepare(catalogue: Catalogue, build: BackboneBuild | ImageBuild | DetectionB
 
 def prepare_detection(build: DetectionBuild) -> None:
     """Index images with boxes."""
-    from clrepro.data import image_detection
+    from clrepro.modalities.image.detection import boxes
 
     raw = {source.name: read_json(source.record) for source in build.sources}
 
-    def part(source: Source) -> image_detection.Part:
+    def part(source: Source) -> boxes.Part:
         return Path(raw[source.name]["path"]), source.boxes["split"], source.boxes["images"]
 
-    splits = image_detection.prepare([part(source) for source in build.train], [part(build.test)], build.folder)
+    splits = boxes.prepare([part(source) for source in build.train], [part(build.test)], build.folder)
     # the index names images, whose content the archives' sha256 stands for
     record = {"splits": splits, "archives": {name: fetched["sha256"] for name, fetched in raw.items()}}
     write_json(build.folder / "record.json", {**record, "sha256": digest(record)})
@@ -70,17 +70,17 @@ def prepare_detection(build: DetectionBuild) -> None:
 
 def prepare_images(build: ImageBuild) -> None:
     """Decode an image set into arrays, or index it."""
-    from clrepro.data import image_files, images
+    from clrepro.modalities.image import files, image_sets
 
     about, raw = build.source.images, read_json(build.source.record)
     subset: dict = {}
     if about["kind"] == "image-folder":
-        counts = {split: about[split] for split in images.SPLITS}
+        counts = {split: about[split] for split in image_sets.SPLITS}
         subset = {"side": about["side"], "counts": counts}
         if build.spec["classes"]:
-            subset = {"side": about["side"], "class_ids": image_files.imagenet100()}
+            subset = {"side": about["side"], "class_ids": files.imagenet100()}
     path = None if build.source.kind == "generated" else Path(raw["path"])
-    record = images.prepare(path, about["kind"], build.folder, **subset)
+    record = image_sets.prepare(path, about["kind"], build.folder, **subset)
     write_json(build.folder / "record.json", {**record, "sha256": digest(record)})
     counts = ", ".join(f"{part['examples']:,} {split}" for split, part in record["splits"].items())
     say(f"{build.source.name}: ready in {build.folder}, {counts} images")

@@ -6,8 +6,8 @@ import numpy as np
 
 from clrepro.catalogue import Catalogue, Run
 from clrepro.catalogue.runs import digest
-from clrepro.data.senteval import distinct_sentences
 from clrepro.errors import UserError
+from clrepro.evaluation.senteval.files import distinct_sentences
 from clrepro.paths import read_json, write_json
 from clrepro.stages.common import checked_model, inputs_digest, say
 
@@ -16,11 +16,10 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
     """Probe stored features, as far as tables and figures ask: rows [task, split, metric, value], and pictures."""
     import torch
 
-    from clrepro.data import images
-    from clrepro.evaluation import image_pictures
-    from clrepro.evaluation.image_features import Images, recipe_of_tests
-    from clrepro.evaluation.image_probes import Features, rows
-    from clrepro.models.image import load
+    from clrepro.modalities.image import image_sets, pictures
+    from clrepro.modalities.image.encoder import load
+    from clrepro.modalities.image.features import Images, recipe_of_tests
+    from clrepro.modalities.image.probes import Features, rows
     from clrepro.training.loop import choose_device
 
     torch.set_num_threads(1)
@@ -29,8 +28,8 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
         with np.load(file) as stored:
             if stored["images"] != inputs_digest(catalogue, run):
                 raise UserError(f"{file} holds features of other images than today's; delete it and embed again")
-            vectors = {split: stored[split] for split in images.SPLITS}
-        sets = {split: images.load(run.backbone.folder / split) for split in images.SPLITS}
+            vectors = {split: stored[split] for split in image_sets.SPLITS}
+        sets = {split: image_sets.load(run.backbone.folder / split) for split in image_sets.SPLITS}
         labels = {split: part.labels for split, part in sets.items()}
         shown = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
         device = choose_device(catalogue.config.device) if run.probes_need_images else torch.device("cpu")
@@ -40,9 +39,9 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
         settings, names = run.feature_probes, catalogue.feature_results(run)
         for name in names:
             kind = name.removesuffix(".json")
-            if kind in image_pictures.PICTURES:
-                shown = image_pictures.arrays(kind, features)
-                content = {"arrays": shown, "rows": image_pictures.rows(kind, shown)}
+            if kind in pictures.PICTURES:
+                shown = pictures.arrays(kind, features)
+                content = {"arrays": shown, "rows": pictures.rows(kind, shown)}
             else:
                 content = {"protocol": settings, "rows": rows(name, features, settings, kinds)}
             write_json(run.folder / name, content)
@@ -50,13 +49,13 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
 
 
 def sts(catalogue: Catalogue, runs: list[Run]) -> None:
-    from clrepro.evaluation.sts import evaluate_sts
+    from clrepro.evaluation.senteval.sts import evaluate_sts
 
     probe(catalogue, runs, "sts.json", evaluate_sts)
 
 
 def transfer(catalogue: Catalogue, runs: list[Run]) -> None:
-    from clrepro.evaluation.transfer import evaluate_transfer
+    from clrepro.evaluation.senteval.transfer import evaluate_transfer
 
     probe(catalogue, runs, "transfer.json", evaluate_transfer, catalogue.config.sentence.protocol)
 

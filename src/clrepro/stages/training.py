@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from clrepro import locks, provenance
 from clrepro.catalogue import Catalogue, Run
 from clrepro.errors import Interrupted, UserError
 from clrepro.paths import read_json, sha256, write_json
 from clrepro.stages.common import inputs_digest, say
 from clrepro.stages.exporting import export
 from clrepro.training.places import best_folder, checkpoint_folder
+from clrepro.workflow import locks, provenance
 
 
 def train(catalogue: Catalogue, runs: list[Run]) -> None:
@@ -117,7 +117,7 @@ def pretrained_record(run: Run) -> dict:
 
 def probe_untrained(catalogue: Catalogue, run: Run) -> None:
     """Statistics of an encoder before training, where a figure compares it with trained ones."""
-    from clrepro.training.sentence import probe_encoder
+    from clrepro.modalities.sentence.training import probe_encoder
 
     run.folder.mkdir(parents=True, exist_ok=True)
     settings = run.recipe.model_dump()
@@ -139,7 +139,7 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
     from clrepro.objectives import make
 
     if run.modality == "image":
-        from clrepro.training.image import train_encoder
+        from clrepro.modalities.image.training import train_encoder
 
         read = {
             "data": run.backbone.folder,
@@ -148,7 +148,7 @@ def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
             "anchored": run.objective == "oar",
         }
     else:
-        from clrepro.training.sentence import train_encoder
+        from clrepro.modalities.sentence.training import train_encoder
 
         read = inputs(catalogue, run)
     objective = make(run.objective, run.variant, **run.params)

@@ -22,8 +22,8 @@ from clrepro.objectives._distributed import gather
 from clrepro.training import optimisers
 from clrepro.training.parallel import Processes
 from clrepro.training.places import best_folder, checkpoint_folder
-from clrepro.training.probes import Probes, evaluation_steps, probe_steps
 from clrepro.training.progress import Progress
+from clrepro.training.recorder import Probes, evaluation_steps, probe_steps
 
 PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
 CHECK_EVERY = 25  # steps between looks at the loss: each look waits for the device

@@ -13,7 +13,7 @@ from torch import Tensor
 from clrepro.paths import read_json, room_for, sync, sync_tree
 from clrepro.training import saved
 from clrepro.training.places import best_folder
-from clrepro.training.probes import Probes
+from clrepro.training.recorder import Probes
 
 # a save is due after a minute, but takes at most a twentieth of the time; after ten minutes at the latest
 SAVE_SECONDS, SAVE_SHARE, SAVE_LONGEST = 60.0, 20.0, 600.0

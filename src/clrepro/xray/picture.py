@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from clrepro import plotting
 from clrepro.errors import UserError
-from clrepro.report import plotting
 from clrepro.xray import survey, verdict
 from clrepro.xray.subject import Subject
 from clrepro.xray.views import draws, reachable

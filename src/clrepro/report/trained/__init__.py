@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from clrepro.report import plotting
+from clrepro import plotting
 from clrepro.report.trained import angles, bars, curves, densities, embeddings, rates, scatter, sweeps
 from clrepro.report.trained.notes import Notes
 

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from clrepro.report import plotting
+from clrepro import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.curves import held_out, several
 from clrepro.report.trained.densities import last_mean

@@ -5,8 +5,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from clrepro import plotting
 from clrepro.ledger.published import published
-from clrepro.report import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 

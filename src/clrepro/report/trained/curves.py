@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from clrepro.report import plotting
+from clrepro import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from clrepro.report import plotting
+from clrepro import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.curves import anchors, held_out
 from clrepro.report.trained.notes import Notes

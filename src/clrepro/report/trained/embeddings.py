@@ -6,8 +6,8 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from clrepro import plotting
 from clrepro.evaluation.plane import MIN_DISTANCE, NEIGHBOURS
-from clrepro.report import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
+from clrepro import plotting
 from clrepro.ledger.clouds import THIRDS, along_diagonal
-from clrepro.report import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from clrepro.report import plotting
+from clrepro import plotting
 from clrepro.report.trained import lines
 from clrepro.report.trained.curves import anchors, held_out
 from clrepro.report.trained.notes import Notes

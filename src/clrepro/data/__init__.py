@@ -1,1 +1,0 @@
-"""Data: sources and their checksums, corpora, evaluation sets, the embedded demo data."""

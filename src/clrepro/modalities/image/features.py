@@ -1,0 +1,99 @@
+"""Features of images: each image once per encoder, as a test shows it; and the images, for probes that need them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from clrepro.evaluation.linear_probe import Batches
+from clrepro.modalities.image.augment import Recipe
+from clrepro.modalities.image.image_sets import ImageSet
+from clrepro.modalities.image.pixels import Pixels
+
+BATCH = 512  # images that are embedded at once
+
+
+@dataclass(frozen=True)
+class Images:
+    """The images of both splits, how tests show them, and the encoder of a run; for probes beyond stored features."""
+
+    encoder: Callable[[], nn.Module]
+    splits: dict[str, ImageSet]
+    recipe: Recipe
+    device: torch.device
+
+    def augmented(self, name: str, batch_size: int) -> Batches:
+        """Batches of features of training images that are augmented every epoch anew, by another recipe."""
+        recipe = replace(self.recipe, name=name, side=self.recipe.output_side(*self.splits["train"].images.shape[2:]))
+        return augmented(self.encoder(), self.splits["train"], recipe, batch_size, self.device)
+
+    def shuffled(self, rows: np.ndarray, batch_size: int, seed: int = 0) -> Batches:
+        """Batches of these training images as tests show them."""
+        return shuffled(self.splits["train"], rows, self.recipe, batch_size, self.device, seed)
+
+    def in_order(self, split: str, rows: np.ndarray | None = None) -> Iterator[tuple[Tensor, Tensor]]:
+        """Batches of images of a split, all of them or these rows, as tests show them."""
+        return in_order(self.splits[split], rows, self.recipe, self.device)
+
+
+def in_order(
+    split: ImageSet, rows: np.ndarray | None, recipe: Recipe, device: torch.device
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """(images, labels) on the device, all of a split or these rows."""
+    pixels, labels = Pixels(split, device), labels_of(split, device)
+    rows = np.arange(len(labels)) if rows is None else rows
+    for start in range(0, len(rows), BATCH):
+        part = rows[start : start + BATCH]
+        yield pixels.view(part, recipe, 0, 0, 0), labels[torch.from_numpy(part).to(device)]
+
+
+def shuffled(
+    split: ImageSet, rows: np.ndarray, recipe: Recipe, batch_size: int, device: torch.device, seed: int = 0
+) -> Batches:
+    """Batches of (images, labels) of these rows, drawn and shown every epoch anew, in the order of `linear_probe`."""
+    pixels, labels = Pixels(split, device), labels_of(split, device)
+
+    def epoch_of(epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
+        numbers = torch.Generator().manual_seed(1_000_003 * seed + epoch)
+        for part in torch.randperm(len(rows), generator=numbers).split(batch_size):
+            chosen = rows[part.numpy()]
+            yield pixels.view(chosen, recipe, seed, epoch, 0), labels[torch.from_numpy(chosen).to(device)]
+
+    return epoch_of
+
+
+def labels_of(split: ImageSet, device: torch.device) -> Tensor:
+    return torch.from_numpy(np.array(split.labels, np.int64)).to(device)
+
+
+@torch.no_grad()
+def embed(encoder: nn.Module, split: ImageSet, recipe: Recipe, device: torch.device) -> np.ndarray:
+    """Features (n, width) float32 of all images of a split as a test recipe shows them, batch norm at rest."""
+    encoder = encoder.to(device).eval()
+    shown = in_order(split, None, recipe, device)
+    return np.concatenate([encoder(images).float().cpu().numpy() for images, _ in shown])
+
+
+def augmented(
+    encoder: nn.Module, split: ImageSet, recipe: Recipe, batch_size: int, device: torch.device, seed: int = 0
+) -> Batches:
+    """Batches of features of freshly augmented images, every epoch in an order of its own; batch norm at rest."""
+    encoder = encoder.to(device).eval()
+    shown = shuffled(split, np.arange(len(split.labels)), recipe, batch_size, device, seed)
+
+    def epoch_of(epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
+        for images, labels in shown(epoch):
+            with torch.no_grad():
+                features = encoder(images)
+            yield features.float(), labels
+
+    return epoch_of
+
+
+def recipe_of_tests(augmentation: str, encoder: dict) -> Recipe:
+    """How images are shown to a trained encoder: as a whole, on the side of its training; ImageNet's by its centre."""
+    side = Recipe(augmentation, encoder["side"], encoder["statistics"]).settings.side
+    name = "test_centre" if encoder["statistics"] == "imagenet" else "test"
+    return Recipe(name, encoder["side"] or side, encoder["statistics"])

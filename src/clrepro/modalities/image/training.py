@@ -1,0 +1,129 @@
+"""The image workload: two augmented views of every image through a framework; the last checkpoint is the result."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from clrepro.errors import UserError
+from clrepro.modalities.image import frameworks, image_sets
+from clrepro.modalities.image.augment import Recipe
+from clrepro.modalities.image.encoder import make_encoder, save
+from clrepro.modalities.image.image_sets import ImageSet
+from clrepro.modalities.image.label_shares import label_subset
+from clrepro.modalities.image.pixels import Pixels
+from clrepro.training import optimisers
+from clrepro.training.loop import StopFlag, Terms, fit, seed_everything
+from clrepro.training.recorder import Probes
+
+EVALUATIONS = 10  # how often a training notes its loss and its batch's statistics, at least
+LONGEST = 1000  # steps between two of them: state is saved there
+# how a framework's own names for settings read in a recipe, where `momentum` is the optimiser's
+SETTINGS = {
+    "plain": {"symmetric": "symmetric"},
+    "simclr": {"projector": "projector", "symmetric": "symmetric"},
+    "moco": {"projector": "projector", "momentum": "key_momentum", "queue": "queue"},
+    "nnclr": {"projector": "projector", "hidden": "predictor_hidden", "support": "support"},
+}
+
+
+class ImageWorkload:
+    """Augmentations drawn from (seed, epoch, index, view), order from seed and epoch; no data selects a checkpoint."""
+
+    keeps_last = True
+
+    def __init__(self, split: ImageSet, encoder: dict, settings: dict, seed: int, anchored: bool = False):
+        self.split, self.seed = split, seed
+        self.batch_size, count = settings["batch_size"], len(split.labels)
+        if self.batch_size > count:
+            raise UserError(
+                f"batch_size {self.batch_size} is larger than the {count:,} training images; raise "
+                "`image.training.batch_divisor`"
+            )
+        channels = split.images.shape[1]
+        backbone = make_encoder(encoder["architecture"], encoder["stem"], channels)
+        names = SETTINGS[settings["framework"]]
+        given = {name: settings[of] for name, of in names.items() if settings[of] is not None}
+        if anchored:
+            given["classes"] = len(split.classes)
+        self.model = frameworks.make(settings["framework"], backbone, **given)
+        if channels > 1:  # as augmented images lie; with a single channel both orders are the same
+            self.model = self.model.to(memory_format=torch.channels_last)
+        self.recipe = Recipe(settings["augmentation"], encoder["side"], encoder["statistics"])
+        # a last batch of a single image has no negatives and is left out
+        self.steps_per_epoch = math.ceil(count / self.batch_size) - (count % self.batch_size == 1)
+        self.smallest_batch = min(self.batch_size, count - (self.steps_per_epoch - 1) * self.batch_size)
+        self.steps = max(1, math.ceil(settings["epochs"] * self.steps_per_epoch))
+        self.labels = None
+        if anchored:
+            known = np.full(count, -1)
+            rows = label_subset(split.labels, settings["labelled"], 0)
+            known[rows] = split.labels[rows]
+            self.labels = torch.from_numpy(known)
+        self.epoch, self.order = -1, np.empty(0, int)
+        self.pixels: Pixels | None = None
+        self.step = 0
+
+    def order_of(self, step: int) -> np.ndarray:
+        """The images of a step; the order of an epoch is drawn from seed and epoch alone."""
+        epoch, position = divmod(step, self.steps_per_epoch)
+        if epoch != self.epoch:
+            generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+            self.epoch, self.order = epoch, torch.randperm(len(self.split.labels), generator=generator).numpy()
+        return self.order[position * self.batch_size : (position + 1) * self.batch_size]
+
+    def terms(self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1) -> Terms:
+        if parts > 1:  # batch norm, queues and momentum weights would differ between the processes
+            raise UserError("image encoders are trained by a single process; start it without torchrun")
+        self.pixels = self.pixels or Pixels(self.split, device)
+        self.step, rows = step + 1, self.order_of(step)
+        view1, view2 = (self.pixels.view(rows, self.recipe, self.seed, self.epoch, view) for view in (0, 1))
+        labels = None if self.labels is None else self.labels[torch.from_numpy(rows)].to(device)
+        return model(view1, view2, labels)
+
+    def embed(self, device: torch.device) -> None:
+        """Nothing: the papers choose no checkpoint, and another pass would move batch norm."""
+
+    def select(self, vectors: None, device: torch.device) -> dict[str, float]:
+        """The step itself, so that the last checkpoint is the one that is kept, as in the papers."""
+        return {"last_step": float(self.step)}
+
+    def probe(self, probes: Probes, step: int, vectors: None, device: torch.device) -> None:
+        """Nothing: the loop records the views of training batches."""
+
+    def export(self, folder: Path) -> None:
+        save(self.model.encoder, folder)
+
+
+def train_encoder(
+    objective: Callable,
+    settings: dict,
+    seed: int,
+    *,
+    data: Path,
+    encoder: dict,
+    device: str,
+    state: Path,
+    stop: StopFlag,
+    title: str = "",
+    anchored: bool = False,
+) -> dict | None:
+    """Train an image encoder with one seed; the last checkpoint is left in ``state/best-<step>``.
+
+    settings: the fields of an image recipe. data: folder of the prepared image set. encoder: architecture, stem, side
+    of the augmented images (None: the augmentation's), statistics that normalise them. anchored: the objective takes
+    labels, of the recipe's share of rows, and orthonormal anchors. Returns what the loop returns; a training that
+    diverged has `diverged` there, with step and cause, and its weights are what is left of them.
+    """
+    seed_everything(seed)
+    workload = ImageWorkload(image_sets.load(data / "train"), encoder, settings, seed, anchored)
+    rate = optimisers.scaled_learning_rate(
+        settings["learning_rate"], settings["batch_size"], settings["learning_rate_rule"]
+    )
+    warmup = round(settings["warmup_epochs"] * workload.steps_per_epoch)
+    every = min(LONGEST, math.ceil(workload.steps / EVALUATIONS))
+    how = {**settings, "learning_rate": rate, "warmup": warmup, "evaluate_every": every}
+    return fit(workload, objective, how, device, state, stop, title)

@@ -1,0 +1,1 @@
+"""Where data come from: url, sha256, mirror, fetching, unpacking."""

@@ -1,0 +1,40 @@
+"""What the thin scripts need to run a stage inside a workflow job: configuration, log, readable failure."""
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clrepro.catalogue import Catalogue
+from clrepro.config import parse
+from clrepro.errors import Interrupted, UserError
+from clrepro.paths import room_for
+from clrepro.workflow.placement import placed
+
+
+@contextmanager
+def job(snakemake) -> Iterator[Catalogue]:
+    """The catalogue of a job, on the GPUs that it asked for; what the stage says goes to its log, errors also here."""
+    if not snakemake.rule.startswith("fetch_"):
+        os.environ["HF_HUB_OFFLINE"] = "1"  # nothing but a fetch may ask the network
+    console = sys.stderr
+    with open(snakemake.log[0], "w", encoding="utf-8") as log:
+        sys.stderr = log
+        try:
+            catalogue = Catalogue(parse(snakemake.config))
+            uses_gpus = catalogue.config.device in ("auto", "cuda")
+            gpus = snakemake.resources.get("gpu", 0) if uses_gpus else 0
+            with placed(gpus, catalogue.config.jobs.per_gpu), room_for(Path(snakemake.output[0])):
+                yield catalogue  # room_for: where no writer said more
+        except (UserError, Interrupted) as failure:
+            text = f"{'error in ' if isinstance(failure, UserError) else ''}{snakemake.rule}: {failure}"
+            for stream in (log, console):
+                print(text, file=stream, flush=True)
+            sys.exit(Interrupted.EXIT_CODE if isinstance(failure, Interrupted) else 1)
+        except Exception:
+            traceback.print_exc(file=log)  # the console gets it from Python itself
+            raise
+        finally:
+            sys.stderr = console
