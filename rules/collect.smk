@@ -79,7 +79,7 @@ for figure in CATALOGUE.figures:
             figure.target
         input:
             files(figure.runs, "record.json"),
-            files([run for run in figure.runs if run.has_probes], "probes.json"),
+            files([run for run in figure.runs if run.has_statistics], "statistics.json"),
             [file for result in figure.results for file in files(figure.runs, result)],
         output:
             shown(CATALOGUE.figure_files(figure), f"{figure.paper}/{figure.name}"),

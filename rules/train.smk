@@ -10,7 +10,7 @@ for bundle in CATALOGUE.bundles():
         output:
             records=files(bundle.runs, "record.json"),
             # an untrained encoder has no steps to probe, but may have held-out sentences to measure
-            probes=files(bundle.probed, "probes.json"),
+            probes=files(bundle.probed, "statistics.json"),
         params:
             code=sorted({CATALOGUE.training_code(run) for run in bundle.runs}),
         log:

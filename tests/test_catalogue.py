@@ -289,7 +289,7 @@ def of(run) -> dict:
     return {"identity": run.identity, "seed": run.seed, "code": run.code}
 
 
-def test_a_figures_csv_holds_curves_selection_probes_and_scores(tmp_path, monkeypatch):
+def test_a_figures_csv_holds_curves_selection_statistics_and_scores(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     catalogue = asking("demo", figures=["nie2023/figure_3a"], seeds=[7])
     rows = {kind: [[f"STS{year}", "test", "spearman_all", 0.5] for year in range(12, 17)] for kind in ("sts",)}
@@ -302,7 +302,8 @@ def test_a_figures_csv_holds_curves_selection_probes_and_scores(tmp_path, monkey
         write_json(run.record, {**of(run), "history": history, "best_step": 40, "best_score": 0.7})
         for kind in rows:
             write_json(run.folder / f"{kind}.json", {"rows": rows[kind]})
-    write_json(figure.runs[0].folder / "probes.json", {"rows": [[20, "train_distance_gap", 0.125], [20, "other", 1]]})
+    recorded = [[20, "train_distance_gap", 0.125], [20, "other", 1]]
+    write_json(figure.runs[0].folder / "statistics.json", {"rows": recorded})
     long = pd.read_csv(figures.write(catalogue, "nie2023/figure_3a"))
     assert list(long) == ["series", "backbone", "margin", "seed", "step", "statistic", "value", "note"]
     assert long["note"].isna().all()
@@ -331,7 +332,7 @@ def test_a_figures_csv_holds_the_last_histograms_as_shares(tmp_path, monkeypatch
     histograms = [{"step": step, **bins, "counts": counts} for step, counts in ((0, [9, 1]), (40, [1, 3]))]
     for run in figure.runs:
         write_json(run.record, {**of(run), "history": [], "best_step": 40, "best_score": 0.7})
-        write_json(run.folder / "probes.json", {"rows": [], "histograms": histograms})
+        write_json(run.folder / "statistics.json", {"rows": [], "histograms": histograms})
     long = figures.frame(catalogue, figure, Records())
     baseline = long[long["series"] == "baseline"][["step", "statistic", "bin", "value"]]
     assert baseline.to_numpy().tolist() == [
@@ -340,15 +341,15 @@ def test_a_figures_csv_holds_the_last_histograms_as_shares(tmp_path, monkeypatch
 
 
 def test_what_a_figure_plots_is_recorded_in_training(paper_scale):
-    from clrepro.training.recorder import Probes
+    from clrepro.training.recorder import Recorder
 
-    probes = Probes()
+    recorder = Recorder()
     view1, view2 = torch.randn(2, 128, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    probes.development(0, view1, view2, torch.full((128,), 5.0))
-    probes.batch(0, view1, view2, 0.5)
-    probes.held_out(0, [(view1, view2)])
-    recorded = {"statistics": {"stsb_dev", "best_stsb_dev", *(row[1] for row in probes.rows)}}
-    recorded["histograms"] = {part["statistic"] for part in probes.histograms}
+    recorder.development(0, view1, view2, torch.full((128,), 5.0))
+    recorder.batch(0, view1, view2, 0.5)
+    recorder.held_out(0, [(view1, view2)])
+    recorded = {"statistics": {"stsb_dev", "best_stsb_dev", *(row[1] for row in recorder.rows)}}
+    recorded["histograms"] = {part["statistic"] for part in recorder.histograms}
     for name in paper_scale.figure_names():
         for kind, known in recorded.items():
             for pattern in getattr(paper_scale.figure(name), kind):

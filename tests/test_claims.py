@@ -524,7 +524,7 @@ def finish(run, scores: dict[str, float], curve: list[float]) -> None:
     history = [{"step": 10 * number, "stsb_dev": value} for number, value in enumerate(curve, 1)]
     record = {"identity": run.identity, "seed": run.seed, "code": run.code, "history": history}
     write_json(run.record, {**record, "best_step": 10, "best_score": max(curve)})
-    write_json(run.folder / "probes.json", {"rows": [], "histograms": []})
+    write_json(run.folder / "statistics.json", {"rows": [], "histograms": []})
     rows = [[task, "test", "spearman_all" if task.startswith("STS1") else "spearman", v] for task, v in scores.items()]
     write_json(run.folder / "sts.json", {"rows": rows})
 
@@ -582,7 +582,7 @@ def sweeps(tmp_path, monkeypatch) -> Catalogue:
 
 def probed(run, accuracy: float, variance: float | None) -> None:
     write_json(run.record, {"identity": run.identity, "seed": run.seed, "code": run.code})
-    write_json(run.folder / "probes.json", {"rows": []})
+    write_json(run.folder / "statistics.json", {"rows": []})
     write_json(run.folder / "finetune.json", {"rows": [["finetune_10", "test", "top1", accuracy]]})
     rows = [] if variance is None else [["collapse", "test", "variance_raw", variance]]
     write_json(run.folder / "collapse.json", {"rows": rows})
@@ -669,7 +669,7 @@ def test_clouds_join_the_steps_of_statistics_and_leave_the_untrained_encoder_out
             finish(run, {}, [0.1, 0.2])  # scores at steps 10 and 20
             rows = [[step, "dev_uniformity", x] for step, x, _ in plane[point.series]]
             rows += [[step, "dev_alignment", y] for step, _, y in plane[point.series]]
-            write_json(run.folder / "probes.json", {"rows": rows, "histograms": []})
+            write_json(run.folder / "statistics.json", {"rows": rows, "histograms": []})
     resolve = resolver(catalogue, "nie2023", Records())
     apart = resolve("figure_1a/L_cl and L_dcl/BERT_base/apart(dev_uniformity, dev_alignment)")
     assert apart.values == {1: pytest.approx((math.sqrt(2) + 1) / 2)}  # L_cl's extents: 1, and 1 for want of any

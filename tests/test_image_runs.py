@@ -97,8 +97,8 @@ def test_an_interrupted_image_training_ends_in_the_same_files_to_the_bit(digits,
     parts = train(digits, tmp_path / "parts", objective, name == "oar", **changes)
     assert parts["history"] == whole["history"]
     assert weights(tmp_path / "parts") == weights(tmp_path / "whole")
-    assert (tmp_path / "parts/probes.json").read_bytes() == (tmp_path / "whole/probes.json").read_bytes()
-    found = {name for _, name, _ in read_json(tmp_path / "whole/probes.json")["rows"]}
+    assert (tmp_path / "parts/statistics.json").read_bytes() == (tmp_path / "whole/statistics.json").read_bytes()
+    found = {name for _, name, _ in read_json(tmp_path / "whole/statistics.json")["rows"]}
     assert {"train_alignment", "train_uniformity", "gradient_norm_mean"} <= found
     assert "gradient_clipped_share" not in found
 
@@ -474,7 +474,7 @@ def test_image_tables_and_figures_are_made_end_to_end(tmp_path):
     assert set(batches["batch_size"]) == {32, 64}
     record = next((tmp_path / "results/demo/runs/image").glob("CIFAR_ResNet-18/macl/*-b64-*/seed1/record.json"))
     names = {file.name for file in record.parent.iterdir()}
-    assert names == {"record.json", "model", "probes.json", "linear.json", "knn.json", "places.json"}
+    assert names == {"record.json", "model", "statistics.json", "linear.json", "knn.json", "places.json"}
     state = load_file(record.parent / "model/model.safetensors")
     assert "layers.0.weight" in state
     assert "Nothing to be done" in folder.snakemake("-n", "oar2024_table_3", config="tiny.yaml")

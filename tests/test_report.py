@@ -73,8 +73,8 @@ def test_odd_records_are_shown_or_skipped_but_never_fatal(catalogue):
     content = json.loads(second.record.read_text())
     odd = {"seconds": 1.5, "energy_wh": {"cpu": 0.25, "gpu": 1.0}, "model": away, "history": [{"step": 1, "loss": 0.5}]}
     second.record.write_text(json.dumps(content | odd))
-    (second.folder / "probes.json").write_text('{"rows": [[0, "train_distance_gap", 0.25]], "histograms": []}')
-    (third.folder / "probes.json").write_text('{"rows": ')
+    (second.folder / "statistics.json").write_text('{"rows": [[0, "train_distance_gap", 0.25]], "histograms": []}')
+    (third.folder / "statistics.json").write_text('{"rows": ')
     data = html.write(catalogue)
     page = catalogue.report_files[-1].read_text()
     shown = next(
@@ -84,7 +84,7 @@ def test_odd_records_are_shown_or_skipped_but_never_fatal(catalogue):
     assert shown["curves"] == {"loss": [[1, 0.5]], "train_distance_gap": [[0, 0.25]]}
     assert shown["model"]["path"] == "bert"
     assert "/home/someone" not in page
-    assert [problem["file"] for problem in data["problems"]] == [str(third.folder / "probes.json")]
+    assert [problem["file"] for problem in data["problems"]] == [str(third.folder / "statistics.json")]
     assert data["cost"]["energy_wh"] == 1.25
     assert data["cost"]["seconds"] == 1.5
 

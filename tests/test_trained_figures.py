@@ -413,7 +413,7 @@ def test_a_figure_with_holes_is_written_and_names_them(tmp_path, monkeypatch):
             },
         )
     rows = [[step, "heldout_positive_cosine_mean", 0.9 - step / 100] for step in (0, 20)]
-    write_json(first.folder / "probes.json", {"rows": rows, "settings": {"examples": 9, "batch_size": 3}})
+    write_json(first.folder / "statistics.json", {"rows": rows, "settings": {"examples": 9, "batch_size": 3}})
     figures.write(catalogue, "li2024/figure_8c")
     assert svg.exists()
     assert png.stat().st_size > 5000
@@ -426,7 +426,7 @@ def test_a_figure_with_holes_is_written_and_names_them(tmp_path, monkeypatch):
     figure = catalogue.figure("nie2023/figure_3a")
     about = {"identity": figure.runs[0].identity, "seed": figure.runs[0].seed, "code": "older"}
     write_json(figure.runs[0].record, {**about, "history": [], "best_step": 20, "best_score": 0.5})
-    write_json(figure.runs[0].folder / "probes.json", {"rows": [[20, "train_distance_gap", 0.5]]})
+    write_json(figure.runs[0].folder / "statistics.json", {"rows": [[20, "train_distance_gap", 0.5]]})
     assert figures.missing(figure, figures.frame(catalogue, figure, Records()))[0].endswith(
         "seed 42: sts/Avg, transfer/Avg"
     )

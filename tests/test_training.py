@@ -17,10 +17,10 @@ from clrepro.evaluation.senteval.pairs import load_pairs
 from clrepro.modalities.sentence import training
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
 from clrepro.modalities.sentence.encoder import SentenceEncoder
-from clrepro.modalities.sentence.training import SentenceWorkload, probe_encoder, train_encoder
+from clrepro.modalities.sentence.training import SentenceWorkload, measure_encoder, train_encoder
 from clrepro.paths import read_json, write_json
 from clrepro.training import loop
-from clrepro.training.recorder import probe_steps
+from clrepro.training.recorder import recorded_steps
 
 SETTINGS = dict(
     pooling="cls", head="tanh", head_at_selection=True, freeze_embeddings=False, dropout=None, batch_size=16,
@@ -48,7 +48,7 @@ def weights(state):
 
 
 def test_an_interrupted_training_ends_in_the_same_files_to_the_bit(tiny, demo_tasks, tmp_path):
-    """Best weights, checkpoints kept on request, and probes."""
+    """Best weights, checkpoints kept on request, and statistics."""
     changes = dict(held_out=0.2, checkpoint_every=7)
     whole = train(tiny, demo_tasks, tmp_path / "whole", **changes)
     steps = 0
@@ -63,7 +63,7 @@ def test_an_interrupted_training_ends_in_the_same_files_to_the_bit(tiny, demo_ta
 
     with pytest.raises(Interrupted, match="stopped at step 12 of 15"):
         train(tiny, demo_tasks, tmp_path / "parts", interrupted, **changes)
-    assert not (tmp_path / "parts" / "probes.json").exists()
+    assert not (tmp_path / "parts" / "statistics.json").exists()
     parts = train(tiny, demo_tasks, tmp_path / "parts", **changes)
     assert parts["history"] == whole["history"]
     files = {file.relative_to(tmp_path / "whole") for file in (tmp_path / "whole").rglob("*.safetensors")}
@@ -72,26 +72,26 @@ def test_an_interrupted_training_ends_in_the_same_files_to_the_bit(tiny, demo_ta
         "checkpoints/step-7",
         "checkpoints/step-14",
     }
-    for file in (*files, "probes.json"):
+    for file in (*files, "statistics.json"):
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "parts" / file).read_bytes()
 
 
-def test_probes_leave_the_weights_as_they_are_to_the_bit(tiny, demo_tasks, tmp_path, monkeypatch):
-    train(tiny, demo_tasks, tmp_path / "probed", held_out=0.2)
-    monkeypatch.setattr(loop, "probe_steps", lambda total, every: set())
+def test_statistics_leave_the_weights_as_they_are_to_the_bit(tiny, demo_tasks, tmp_path, monkeypatch):
+    train(tiny, demo_tasks, tmp_path / "recorded", held_out=0.2)
+    monkeypatch.setattr(loop, "recorded_steps", lambda total, every: set())
     train(tiny, demo_tasks, tmp_path / "plain", held_out=0.2)
-    one, two = weights(tmp_path / "probed"), weights(tmp_path / "plain")
+    one, two = weights(tmp_path / "recorded"), weights(tmp_path / "plain")
     assert all(torch.equal(one[name], two[name]) for name in one)
-    assert read_json(tmp_path / "probed" / "probes.json")["rows"]
-    assert not read_json(tmp_path / "plain" / "probes.json")["rows"]
+    assert read_json(tmp_path / "recorded" / "statistics.json")["rows"]
+    assert not read_json(tmp_path / "plain" / "statistics.json")["rows"]
 
 
-def test_probes_say_what_an_independent_embedding_says(tiny, demo_tasks, tmp_path):
+def test_statistics_say_what_an_independent_embedding_says(tiny, demo_tasks, tmp_path):
     """At step 0, where the encoder is the backbone; it is the same for all seeds, losses and heads."""
     folder, model, _ = tiny
     train(tiny, demo_tasks, tmp_path, held_out=0.4, head_at_selection=False, clip=1e-3)
-    probes = read_json(tmp_path / "probes.json")
-    values = {(step, name): value for step, name, value in probes["rows"]}
+    statistics = read_json(tmp_path / "statistics.json")
+    values = {(step, name): value for step, name, value in statistics["rows"]}
     assert {step for step, _ in values} == {0, 5, 10}
     encoder, tokenizer = SentenceEncoder(model).eval(), AutoTokenizer.from_pretrained(model)
     pairs = load_pairs(demo_tasks, "STSBenchmark", "dev")
@@ -102,14 +102,14 @@ def test_probes_say_what_an_independent_embedding_says(tiny, demo_tasks, tmp_pat
     squares = ((first - second) ** 2).sum(1)
     assert values[0, "dev_alignment"] == pytest.approx(squares[np.array(pairs.gold) > 4].mean(), rel=1e-4)
     # 240 sentences make one batch of 128, of which every sentence is its own positive
-    assert (probes["settings"]["batch_size"], probes["settings"]["examples"]) == (128, 128)
-    counts = {item["statistic"]: sum(item["counts"]) for item in probes["histograms"] if item["step"] == 0}
+    assert (statistics["settings"]["batch_size"], statistics["settings"]["examples"]) == (128, 128)
+    counts = {item["statistic"]: sum(item["counts"]) for item in statistics["histograms"] if item["step"] == 0}
     assert counts["heldout_positive_cosine"] == 128
     assert counts["heldout_within_cosine"] == 128 * 127 / 2
     assert values[0, "heldout_positive_cosine_mean"] > values[0, "heldout_negative_cosine_mean"]
     below_one = {  # 25 of 100 bins of 0..4
         item["statistic"]: sum(item["counts"][:25]) / max(1, sum(item["counts"]))
-        for item in probes["histograms"] if item["step"] == 0
+        for item in statistics["histograms"] if item["step"] == 0
     }  # fmt: skip
     met = {name: value for (step, name), value in values.items() if step == 0 and name.endswith("@1")}
     met = {name: value for name, value in met.items() if name.startswith("heldout_ratio_met")}
@@ -124,17 +124,17 @@ def test_probes_say_what_an_independent_embedding_says(tiny, demo_tasks, tmp_pat
     assert values[5, "gradient_clipped_share"] == 1
     settings = {**SETTINGS, "held_out": 0.4}
     file = tmp_path / "untrained.json"
-    probe_encoder(settings, tokens=folder, backbone=model, tasks=demo_tasks, device="cpu", file=file)
+    measure_encoder(settings, tokens=folder, backbone=model, tasks=demo_tasks, device="cpu", file=file)
     untrained = read_json(file)
-    of_trained = [row for row in probes["rows"] if row[0] == 0 and not row[1].startswith("train_")]
+    of_trained = [row for row in statistics["rows"] if row[0] == 0 and not row[1].startswith("train_")]
     assert untrained["rows"] == of_trained
-    assert untrained["histograms"] == [item for item in probes["histograms"] if item["step"] == 0]
+    assert untrained["histograms"] == [item for item in statistics["histograms"] if item["step"] == 0]
 
 
-def test_probe_steps_are_thinned_evenly_and_keep_the_ends():
-    assert probe_steps(19, 5) == {0, 5, 10, 15}
-    assert probe_steps(19, 20) == {0, 19}
-    many = sorted(probe_steps(15625, 125))
+def test_recorded_steps_are_thinned_evenly_and_keep_the_ends():
+    assert recorded_steps(19, 5) == {0, 5, 10, 15}
+    assert recorded_steps(19, 20) == {0, 19}
+    many = sorted(recorded_steps(15625, 125))
     assert (len(many), many[0], many[-1]) == (41, 0, 15625)
     assert set(np.diff(many)) == {375, 500}
 
@@ -150,7 +150,7 @@ def test_held_out_sentences_are_fixed_and_never_trained_on(tiny, demo_tasks):
     assert not np.array_equal(seen[:16], two.order_of(0))
 
 
-def test_results_have_probes_and_every_kept_checkpoint(tiny, demo_tasks, tmp_path):
+def test_results_have_statistics_and_every_kept_checkpoint(tiny, demo_tasks, tmp_path):
     result = train(tiny, demo_tasks, tmp_path / "state", checkpoint_every=8)
     entries = [{"step": 8}, {"step": 16}]
     write_json(tmp_path / "state" / "record.json", {**result, "checkpoints": entries})
@@ -158,10 +158,10 @@ def test_results_have_probes_and_every_kept_checkpoint(tiny, demo_tasks, tmp_pat
         stages.export(tmp_path / "state", tmp_path / "run")
     names = {str(file.parent.relative_to(tmp_path / "run")) for file in tmp_path.glob("run/**/model.safetensors")}
     assert names == {"model", "checkpoints/step-8", "checkpoints/step-16"}
-    assert read_json(tmp_path / "run" / "probes.json")["rows"]
-    (tmp_path / "state" / "probes.json").unlink()  # as older code left it
+    assert read_json(tmp_path / "run" / "statistics.json")["rows"]
+    (tmp_path / "state" / "statistics.json").unlink()  # as older code left it
     stages.export(tmp_path / "state", tmp_path / "run")
-    assert read_json(tmp_path / "run" / "probes.json")["rows"] == []
+    assert read_json(tmp_path / "run" / "statistics.json")["rows"] == []
 
 
 class PreciseWorkload(SentenceWorkload):
@@ -197,9 +197,9 @@ def test_two_processes_end_in_the_weights_of_one(tiny, demo_tasks, tmp_path, mon
     one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
     for name in one:
         torch.testing.assert_close(two[name], one[name], atol=1e-9, rtol=0)
-    probes = [read_json(tmp_path / state / "probes.json")["rows"] for state in ("one", "two")]
-    assert [row[:2] for row in probes[0]] == [row[:2] for row in probes[1]]
-    assert [row[2] for row in probes[0]] == pytest.approx([row[2] for row in probes[1]], abs=1e-6)
+    statistics = [read_json(tmp_path / state / "statistics.json")["rows"] for state in ("one", "two")]
+    assert [row[:2] for row in statistics[0]] == [row[:2] for row in statistics[1]]
+    assert [row[2] for row in statistics[0]] == pytest.approx([row[2] for row in statistics[1]], abs=1e-6)
 
 
 def test_the_best_checkpoint_is_kept_not_the_last(tiny, demo_tasks, tmp_path, monkeypatch):

@@ -40,8 +40,8 @@ STAGES = (
 )
 # what its rule declares: Snakemake removes it before a job that was interrupted starts again
 DECLARED = {
-    "train_sentence": ("runs/sentence/**/record.json", "runs/sentence/**/probes.json"),
-    "train_image": ("runs/image/**/record.json", "runs/image/**/probes.json"),
+    "train_sentence": ("runs/sentence/**/record.json", "runs/sentence/**/statistics.json"),
+    "train_image": ("runs/image/**/record.json", "runs/image/**/statistics.json"),
     "embed_sentence": ("runs/**/embeddings.npz",),
     "embed_image": ("runs/**/features.npz",),
     "sts": ("runs/**/sts.json",),

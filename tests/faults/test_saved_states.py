@@ -104,7 +104,7 @@ def test_a_spoilt_state_is_refused_by_name_and_the_one_before_it_used(parts, cap
     assert re.search(f"saved-14 {reason}", line)
     assert (state / "refused-saved-14").is_dir()
     saved.finish(state, best)
-    assert {path.name for path in state.iterdir()} == {f"best-{best}", "probes.json"}
+    assert {path.name for path in state.iterdir()} == {f"best-{best}", "statistics.json"}
 
 
 def test_without_any_good_state_training_starts_anew_and_says_so(parts, capfd):

@@ -21,7 +21,7 @@ class Bundle:
     @property
     def probed(self) -> tuple[Run, ...]:
         """Those beside which statistics are recorded."""
-        return tuple(run for run in self.runs if run.has_probes)
+        return tuple(run for run in self.runs if run.has_statistics)
 
 
 def cut(catalogue) -> list[Bundle]:

@@ -307,7 +307,7 @@ class Run:
         return self.folder / "record.json"
 
     @property
-    def has_probes(self) -> bool:
+    def has_statistics(self) -> bool:
         """Whether statistics are recorded beside the run: of a training, or of an untrained encoder's held-out part."""
         return bool(self.objective or self.recipe.held_out)
 

@@ -141,7 +141,7 @@ def find_point(catalogue: Catalogue, figure: Figure, parts: re.Match) -> Point |
 def curve(run: Run, figure: Figure, statistic: str, records: Records) -> list[tuple[int, float]]:
     """A run's statistic as (step, value) in the order of steps; none if a file of the run is missing or broken."""
     needed = [records.record(run)]
-    needed += [records.probes(run)] if run.has_probes else []
+    needed += [records.statistics(run)] if run.has_statistics else []
     needed += [records.rows(run, name.removesuffix(".json")) for name in figure.tests]
     if any(content is None for content in needed):
         return []

@@ -1,4 +1,4 @@
-"""What a run recorded of what a figure plots: evaluations, probes, histograms, test scores."""
+"""What a run recorded of what a figure plots: evaluations, statistics, histograms, test scores."""
 
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -9,7 +9,7 @@ from clrepro.ledger.scores import score_of_run
 
 
 def rows_of(run: Run, figure: Figure, records: Records) -> Iterator[tuple[int, str, float | None, float]]:
-    """(step, statistic, bin, value) of a run: its evaluations, its probes, the selected checkpoint, its test scores.
+    """(step, statistic, bin, value) of a run: evaluations, statistics, the selected checkpoint, its test scores.
 
     A test score is named kind/task and in percent, as in the tables; it belongs to the step of the checkpoint that
     STS-B dev selected, 0 for an untrained encoder. Of histograms the last step's are kept: bin is the middle of a
@@ -19,16 +19,16 @@ def rows_of(run: Run, figure: Figure, records: Records) -> Iterator[tuple[int, s
     record = records.record(run)
     if record is None:
         return
-    probes = (records.probes(run) if run.has_probes else None) or {"rows": []}
+    recorded = (records.statistics(run) if run.has_statistics else None) or {"rows": []}
     selected = record.get("best_step", 0)
     rows = [(entry["step"], name, value) for entry in record.get("history", []) for name, value in entry.items()]
-    rows += probes["rows"]
+    rows += recorded["rows"]
     if "best_score" in record:
         rows.append((selected, "best_stsb_dev", record["best_score"]))
     for step, name, value in rows:
         if name != "step" and matches(name, figure.statistics or ("*",)):
             yield step, name, None, value
-    histograms = [part for part in probes.get("histograms", []) if matches(part["statistic"], figure.histograms)]
+    histograms = [part for part in recorded.get("histograms", []) if matches(part["statistic"], figure.histograms)]
     for part in histograms:
         if part["step"] == max(other["step"] for other in histograms):
             width, total = (part["high"] - part["low"]) / len(part["counts"]), sum(part["counts"])

@@ -37,9 +37,9 @@ class Records:
             return self._refuse(run.record, "it does not say which code trained it")
         return content
 
-    def probes(self, run: Run) -> dict | None:
+    def statistics(self, run: Run) -> dict | None:
         """The statistics recorded beside a run: `rows` [step, statistic, value], `histograms`, `settings`."""
-        file = run.folder / "probes.json"
+        file = run.folder / "statistics.json"
         content = self._file(file)
         if content is None:
             return None
@@ -117,7 +117,7 @@ def not_a_number(word: str) -> None:
 
 
 def is_histogram(part: Any) -> bool:
-    """Whether an entry has the fields of Probes.add_histogram."""
+    """Whether an entry has the fields of Recorder.add_histogram."""
     return (
         isinstance(part, dict)
         and isinstance(part.get("statistic"), str)

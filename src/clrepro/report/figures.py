@@ -103,6 +103,6 @@ def blank() -> plotting.Figure:
 
 
 def measured(figure: Figure, records: Records) -> dict[str, Any]:
-    """What the probes of the first run that has any say of themselves: batch sizes, numbers of examples."""
-    found = (records.probes(run) for run in figure.runs if run.has_probes)
-    return next((probes.get("settings", {}) for probes in found if probes), {})
+    """What the statistics of the first run that has any say of themselves: batch sizes, numbers of examples."""
+    found = (records.statistics(run) for run in figure.runs if run.has_statistics)
+    return next((part.get("settings", {}) for part in found if part), {})

@@ -75,15 +75,15 @@ def portable(value: Any) -> Any:
 
 
 def curves(run: Run, record: dict, records: Records) -> dict[str, list]:
-    """{statistic: [[step, value], ...]} of what selection and probes recorded."""
+    """{statistic: [[step, value], ...]} of what selection and statistics recorded."""
     found: dict[str, list] = defaultdict(list)
     shown = OF_IMAGES if run.modality == "image" else CURVES
     for point in record.get("history", []):
         for name in shown:
             if name in point:
                 found[name].append([point["step"], float(f"{point[name]:.5g}")])
-    probes = (records.probes(run) if run.has_probes else None) or {"rows": []}
-    for step, name, value in probes["rows"]:
+    recorded = (records.statistics(run) if run.has_statistics else None) or {"rows": []}
+    for step, name, value in recorded["rows"]:
         if name in shown:
             found[name].append([step, float(f"{value:.5g}")])
     return {name: found[name] for name in shown if name in found}

@@ -11,17 +11,17 @@ from clrepro.training.places import best_folder, checkpoint_folder
 
 
 def export(state: Path, folder: Path) -> None:
-    """Hard-link a finished run's models, probes and record into the results (copies across file systems)."""
+    """Hard-link a finished run's models, statistics and record into the results (copies across file systems)."""
     folder.mkdir(parents=True, exist_ok=True)
     record = read_json(state / "record.json")
     link_folder(best_folder(state, record["best_step"]), folder / "model")
     shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     for entry in record.get("checkpoints", []):
         link_folder(checkpoint_folder(state, entry["step"]), checkpoint_folder(folder, entry["step"]))
-    if (state / "probes.json").exists():
-        link_file(state / "probes.json", folder / "probes.json")
+    if (state / "statistics.json").exists():
+        link_file(state / "statistics.json", folder / "statistics.json")
     else:  # an accepted stale run of code that recorded none
-        write_json(folder / "probes.json", {"rows": [], "histograms": [], "settings": {}})
+        write_json(folder / "statistics.json", {"rows": [], "histograms": [], "settings": {}})
     link_file(state / "record.json", folder / "record.json")
 
 
@@ -50,7 +50,7 @@ def adopt_one(state: Path, folder: Path, record: dict) -> bool:
     for there, here in pairs:
         here.parent.mkdir(parents=True, exist_ok=True)
         link_folder(there, here)
-    for name in ("probes.json", "record.json"):
+    for name in ("statistics.json", "record.json"):
         link_file(folder / name, state / name)
     return True
 

@@ -17,7 +17,7 @@ from clrepro.workflow import locks, provenance
 
 
 def train(catalogue: Catalogue, runs: list[Run]) -> None:
-    """Train what is not yet finished and export every run's record, probes and model.
+    """Train what is not yet finished and export every run's record, statistics and model.
 
     Of several processes that train together only the first one writes; they are started here, unless a launcher did.
     """
@@ -47,7 +47,7 @@ def train(catalogue: Catalogue, runs: list[Run]) -> None:
                         export(state, run.folder)
             elif first:
                 if run.recipe.held_out:
-                    probe_untrained(catalogue, run)
+                    measure_untrained(catalogue, run)
                 write_json(run.record, pretrained_record(run))
             if stop.requested and number < len(runs):
                 raise Interrupted(f"stopped after run {number} of {len(runs)}; what is finished is kept")
@@ -115,13 +115,13 @@ def pretrained_record(run: Run) -> dict:
     }
 
 
-def probe_untrained(catalogue: Catalogue, run: Run) -> None:
+def measure_untrained(catalogue: Catalogue, run: Run) -> None:
     """Statistics of an encoder before training, where a figure compares it with trained ones."""
-    from clrepro.modalities.sentence.training import probe_encoder
+    from clrepro.modalities.sentence.training import measure_encoder
 
     run.folder.mkdir(parents=True, exist_ok=True)
     settings = run.recipe.model_dump()
-    probe_encoder(settings, **inputs(catalogue, run), file=run.folder / "probes.json")
+    measure_encoder(settings, **inputs(catalogue, run), file=run.folder / "statistics.json")
 
 
 def inputs(catalogue: Catalogue, run: Run) -> dict:

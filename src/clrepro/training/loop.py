@@ -23,7 +23,7 @@ from clrepro.training import optimisers
 from clrepro.training.parallel import Processes
 from clrepro.training.places import best_folder, checkpoint_folder
 from clrepro.training.progress import Progress
-from clrepro.training.recorder import Probes, evaluation_steps, probe_steps
+from clrepro.training.recorder import Recorder, evaluation_steps, recorded_steps
 
 PRECISIONS = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
 CHECK_EVERY = 25  # steps between looks at the loss: each look waits for the device
@@ -56,7 +56,7 @@ class Workload(Protocol):
     def select(self, vectors: np.ndarray | None, device: torch.device) -> dict[str, float]:
         """Scores on embedded development data; the first one selects the checkpoint, higher is better."""
 
-    def probe(self, probes: Probes, step: int, vectors: np.ndarray | None, device: torch.device) -> None:
+    def measure(self, recorder: Recorder, step: int, vectors: np.ndarray | None, device: torch.device) -> None:
         """Record what development and held-out data say of the model as it is, and leave no trace in it."""
 
     def export(self, folder: Path) -> None:
@@ -87,12 +87,12 @@ def fit(
     stop: "StopFlag",
     title: str = "",
 ) -> dict[str, object] | None:
-    """Train, and leave the best checkpoint in ``state/best-<step>`` and the probes in ``state/probes.json``.
+    """Train, and leave the best checkpoint in ``state/best-<step>`` and the statistics in ``state/statistics.json``.
 
     settings: learning_rate, weight_decay, clip (gradient norm; None: any), precision, evaluate_every, and
     checkpoint_every to keep the checkpoints ``state/checkpoints/step-<step>`` as well. optimiser, momentum, schedule
     and warmup (in steps) are those of ``optimisers``; left out, AdamW and a learning rate that falls linearly to 0.
-    State (weights, optimiser, random numbers, step, best score, probes) is saved in ``state`` when it is due (see
+    State (weights, optimiser, random numbers, step, best score, statistics) is saved in ``state`` when it is due (see
     ``progress``), after any step; if it is there, training goes on from it and ends, on a CPU, in the same weights to
     the bit. Raises Diverged with the step and the cause, but where the last checkpoint counts, ends there and says
     `diverged` in the result; raises Interrupted once ``stop`` was requested and the state is saved, which takes a step,
@@ -141,13 +141,13 @@ def fit(
         group.wait()
     group.go_on(generators, progress.step)
     evaluated = set(evaluation_steps(total, settings["evaluate_every"]))
-    probed = probe_steps(total, settings["evaluate_every"])
+    recorded = recorded_steps(total, settings["evaluate_every"])
     if workload.keeps_last:
         evaluated.add(total)
-        probed.add(total)
+        recorded.add(total)
     diverged: Diverged | None = None
-    if progress.step == 0 and 0 in probed and group.first:
-        workload.probe(progress.probes, 0, workload.embed(device_), device_)
+    if progress.step == 0 and 0 in recorded and group.first:
+        workload.measure(progress.recorder, 0, workload.embed(device_), device_)
     # (loss, largest |embedding|, gradient norm) of the steps since the last look
     health = progress.health
     started, first = time.monotonic(), progress.step
@@ -168,8 +168,8 @@ def fit(
             view1, view2, _ = terms[0]
             largest = torch.stack([view.detach().abs().max() for *views, _ in terms for view in views]).max()
             health.append(torch.stack([loss.detach().float(), largest.float(), norm.detach().float()]))
-            if progress.step == 0 and 0 in probed:
-                progress.probes.batch(0, gather(view1.detach()), gather(view2.detach()), float(loss.detach()))
+            if progress.step == 0 and 0 in recorded:
+                progress.recorder.batch(0, gather(view1.detach()), gather(view2.detach()), float(loss.detach()))
             progress.step += 1
             bar.update()
             evaluate = progress.step in evaluated
@@ -190,18 +190,18 @@ def fit(
                 progress.losses += losses
                 progress.norms += norms
                 health.clear()
-            if progress.step in probed:
+            if progress.step in recorded:
                 views = gather(view1.detach()), gather(view2.detach())
-                progress.probes.batch(progress.step, *views, float(loss.detach()))
-                progress.probes.gradients(progress.step, progress.norms, settings["clip"])
+                progress.recorder.batch(progress.step, *views, float(loss.detach()))
+                progress.recorder.gradients(progress.step, progress.norms, settings["clip"])
                 progress.norms = []
             if group.first and keep:
                 progress.export(checkpoint_folder(state, progress.step))
             if group.first and evaluate:
                 vectors = workload.embed(device_)
                 scores = workload.select(vectors, device_)
-                if progress.step in probed:
-                    workload.probe(progress.probes, progress.step, vectors, device_)
+                if progress.step in recorded:
+                    workload.measure(progress.recorder, progress.step, vectors, device_)
                 may_be_best = not workload.keeps_last or progress.step == total
                 progress.note(scores, schedule.get_last_lr()[0], may_be_best)
                 score, loss = next(iter(scores.values())), progress.history[-1]["loss"]
@@ -225,7 +225,7 @@ def fit(
     if diverged:  # there is no better checkpoint than what is left
         progress.best_step, progress.best_score = progress.step, 0.0
         progress.export(best_folder(state, progress.step))
-    progress.probes.write(state / "probes.json")
+    progress.recorder.write(state / "statistics.json")
     return {
         **({"diverged": {"step": progress.step, "cause": str(diverged)}} if diverged else {}),
         "steps": total,

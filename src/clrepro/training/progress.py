@@ -13,7 +13,7 @@ from torch import Tensor
 from clrepro.paths import read_json, room_for, sync, sync_tree
 from clrepro.training import saved
 from clrepro.training.places import best_folder
-from clrepro.training.recorder import Probes
+from clrepro.training.recorder import Recorder
 
 # a save is due after a minute, but takes at most a twentieth of the time; after ten minutes at the latest
 SAVE_SECONDS, SAVE_SHARE, SAVE_LONGEST = 60.0, 20.0, 600.0
@@ -30,8 +30,8 @@ class Progress:
         self.history: list[dict] = []
         self.health: list[Tensor] = []  # of the steps since the last look
         self.losses: list[float] = []  # since the last evaluation
-        self.norms: list[float] = []  # of the gradient, since the last probe
-        self.probes = Probes()
+        self.norms: list[float] = []  # of the gradient, since the last record
+        self.recorder = Recorder()
         self.earlier_seconds = 0.0  # of the starts before this one, as far as they were saved
         self.started = self.saved_at = time.monotonic()
         self.cost = 0.0  # seconds of the last save
@@ -85,7 +85,7 @@ class Progress:
             "health": torch.stack(self.health).cpu() if self.health else None,
             "losses": self.losses,
             "norms": self.norms,
-            "probes": self.probes.state_dict(),
+            "statistics": self.recorder.state_dict(),
             "model": self.workload.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
@@ -128,6 +128,6 @@ class Progress:
         self.step, self.history = step, content["history"]
         self.losses, self.norms = content["losses"], content["norms"]
         self.health = [] if content["health"] is None else list(content["health"].to(device).unbind())
-        self.probes.load_state_dict(content["probes"])
+        self.recorder.load_state_dict(content["statistics"])
         self.best_step, self.best_score = content["best"]
         self.earlier_seconds = content["seconds"]

@@ -1,4 +1,4 @@
-"""Probes: statistics recorded while a training runs, from which figures over training steps are drawn.
+"""Statistics recorded while a training runs, from which figures over training steps are drawn.
 
 They cost little and change nothing: random numbers and the model's mode are put back, so that a training ends in
 the same weights to the bit with them and without.
@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from clrepro.evaluation import statistics
 from clrepro.paths import write_text
 
-PROBE_STEPS = 40  # at most so many besides step 0
-HELD_OUT_SENTENCES = 1024  # of the held-out share, the part that is embedded at every probe
+RECORDED_STEPS = 40  # at most so many besides step 0
+HELD_OUT_SENTENCES = 1024  # of the held-out share, the part that is embedded each time
 HELD_OUT_BATCH = 128  # N of li2024, appendix on the representation space
 HELD_OUT_SEED = 0  # which examples are held out, and their dropout masks, are the same for every run and step
 MARGIN = 0.30  # m of li2024's baseline: which anchors count for shares and ratios
@@ -31,7 +31,7 @@ RATIO_BINS, RATIO_LIMIT = 100, 4.0  # on [0, 4]; what lies beyond counts in the 
 SETTINGS = {
     "development": "encoder outputs before the head, dropout off; contrastive loss at 0.05, uniformity at t = 2",
     "train": "the batch of the step as the objective sees it (at step 0 the first batch), uniformity within each "
-    "view; loss is the objective's own value; gradient norms before clipping, of all steps since the last probe",
+    "view; loss is the objective's own value; gradient norms before clipping, of all steps since the last record",
 }
 HELD_OUT_SETTINGS = {
     "held_out": "encoder outputs before the head, dropout on, tokens cut as in training; a positive pair is one "
@@ -48,11 +48,11 @@ def evaluation_steps(total: int, every: int) -> list[int]:
     return list(range(every, total + 1, every)) or [total]
 
 
-def probe_steps(total: int, every: int) -> set[int]:
-    """Step 0 and the evaluation steps, these thinned evenly to PROBE_STEPS; the last one stays."""
+def recorded_steps(total: int, every: int) -> set[int]:
+    """Step 0 and the evaluation steps, these thinned evenly to RECORDED_STEPS; the last one stays."""
     steps = evaluation_steps(total, every)
-    if len(steps) > PROBE_STEPS:
-        steps = [steps[round(len(steps) * number / PROBE_STEPS) - 1] for number in range(1, PROBE_STEPS + 1)]
+    if len(steps) > RECORDED_STEPS:
+        steps = [steps[round(len(steps) * number / RECORDED_STEPS) - 1] for number in range(1, RECORDED_STEPS + 1)]
     return {0, *steps}
 
 
@@ -70,7 +70,7 @@ def undisturbed(model: nn.Module, device: torch.device) -> Iterator[None]:
             backend.set_rng_state(rng_of_device)
 
 
-class Probes:
+class Recorder:
     """The rows [step, statistic, value] and the histograms of one training.
 
     A value that is not finite (no pair of that kind, no active anchor) is left out.
@@ -88,7 +88,7 @@ class Probes:
         self.rows, self.histograms, self.settings = content["rows"], content["histograms"], content["settings"]
 
     def write(self, file: Path) -> None:
-        """probes.json, one row or histogram a line."""
+        """statistics.json, one row or histogram a line."""
         rows, histograms = (",\n".join(map(json.dumps, part)) for part in (self.rows, self.histograms))
         settings = json.dumps(self.settings)
         write_text(file, f'{{"rows": [\n{rows}\n],\n"histograms": [\n{histograms}\n],\n"settings": {settings}}}\n')
@@ -124,7 +124,7 @@ class Probes:
         self.add(step, "train", values)
 
     def gradients(self, step: int, norms: list[float], clip: float | None) -> None:
-        """Gradient norms of the steps since the last probe, before clipping, if any; names begin with gradient_."""
+        """Gradient norms of the steps since the last record, before clipping, if any; names begin with gradient_."""
         finite = np.array([norm for norm in norms if math.isfinite(norm)])
         if len(finite):
             values = {"norm_mean": float(finite.mean()), "norm_max": float(finite.max())}

@@ -17,7 +17,7 @@ from clrepro.modalities.image.label_shares import label_subset
 from clrepro.modalities.image.pixels import Pixels
 from clrepro.training import optimisers
 from clrepro.training.loop import StopFlag, Terms, fit, seed_everything
-from clrepro.training.recorder import Probes
+from clrepro.training.recorder import Recorder
 
 EVALUATIONS = 10  # how often a training notes its loss and its batch's statistics, at least
 LONGEST = 1000  # steps between two of them: state is saved there
@@ -91,7 +91,7 @@ class ImageWorkload:
         """The step itself, so that the last checkpoint is the one that is kept, as in the papers."""
         return {"last_step": float(self.step)}
 
-    def probe(self, probes: Probes, step: int, vectors: None, device: torch.device) -> None:
+    def measure(self, recorder: Recorder, step: int, vectors: None, device: torch.device) -> None:
         """Nothing: the loop records the views of training batches."""
 
     def export(self, folder: Path) -> None:

@@ -15,7 +15,7 @@ from clrepro.evaluation.senteval.similarity import spearman_of_pairs
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
 from clrepro.modalities.sentence.encoder import SentenceEncoder, save
 from clrepro.training.loop import StopFlag, Terms, choose_device, fit, seed_everything
-from clrepro.training.recorder import HELD_OUT_BATCH, HELD_OUT_SEED, HELD_OUT_SENTENCES, Probes, undisturbed
+from clrepro.training.recorder import HELD_OUT_BATCH, HELD_OUT_SEED, HELD_OUT_SENTENCES, Recorder, undisturbed
 
 
 class SentenceWorkload:
@@ -86,12 +86,12 @@ class SentenceWorkload:
             vectors = self.model.head(torch.from_numpy(vectors).to(device)).cpu().numpy()
         return {name: spearman_of_pairs(vectors, self.places, pairs) for name, pairs in self.pairs.items()}
 
-    def probe(self, probes: Probes, step: int, vectors: np.ndarray, device: torch.device) -> None:
-        probes.development(step, *self.development(vectors))
+    def measure(self, recorder: Recorder, step: int, vectors: np.ndarray, device: torch.device) -> None:
+        recorder.development(step, *self.development(vectors))
         with undisturbed(self.model, device), torch.no_grad():
             torch.manual_seed(HELD_OUT_SEED)
             self.model.train()
-            probes.held_out(step, self.held_out(device))
+            recorder.held_out(step, self.held_out(device))
 
     def development(self, vectors: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """The pairs of STS-B dev."""
@@ -136,13 +136,13 @@ def train_encoder(
     return fit(workload, objective, settings, device, state, stop, title)
 
 
-def probe_encoder(settings: dict, *, tokens: Path, backbone: Path, tasks: Path, device: str, file: Path) -> None:
-    """Write what would be probed at step 0 of a training: the statistics of an encoder as it is."""
+def measure_encoder(settings: dict, *, tokens: Path, backbone: Path, tasks: Path, device: str, file: Path) -> None:
+    """Write what would be recorded at step 0 of a training: the statistics of an encoder as it is."""
     workload = SentenceWorkload(TokenisedCorpus(tokens), backbone, {**settings, "head": None}, 0, tasks)
-    place, probes = choose_device(device), Probes()
+    place, recorder = choose_device(device), Recorder()
     workload.model.to(place)
-    workload.probe(probes, 0, workload.embed(place), place)
-    probes.write(file)
+    workload.measure(recorder, 0, workload.embed(place), place)
+    recorder.write(file)
 
 
 def hold_out(sentences: int, share: float) -> tuple[np.ndarray, np.ndarray]:
