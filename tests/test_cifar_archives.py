@@ -9,9 +9,10 @@ import tarfile
 import numpy as np
 import pytest
 
-from clrepro import cli, stages
 from clrepro import config as configuration
+from clrepro import stages
 from clrepro.catalogue import Catalogue
+from clrepro.cli.data import sources
 from clrepro.errors import UserError
 from clrepro.modalities.image import archives, image_sets
 from clrepro.paths import read_json, sha256
@@ -149,7 +150,7 @@ def test_a_cifar_archive_comes_from_the_mirror_and_its_bytes_are_checked(small_c
 
 
 def test_the_list_of_sources_says_how_each_is_checked(capsys):
-    cli.sources()
+    sources()
     said = dict(re.findall(r"^([\w-]+)  .*?sha256: (.*?)$", capsys.readouterr().out, re.M | re.S))
     assert said["cifar100"] == "learned at the first fetch"
     assert said["imagenet-1k"].startswith("none: the folder is used where it lies")

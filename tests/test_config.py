@@ -5,6 +5,7 @@ import yaml
 
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue
+from clrepro.cli import config_pages
 from clrepro.errors import UserError
 from clrepro.paths import ROOT
 
@@ -16,8 +17,8 @@ def demo(**changes):
 
 def test_docs_and_schema_are_in_step_with_the_model():
     for name, text in (
-        ("config.md", configuration.reference()),
-        ("config.schema.json", configuration.schema()),
+        ("config.md", config_pages.reference()),
+        ("config.schema.json", config_pages.schema()),
     ):
         assert (ROOT / "docs" / name).read_text("utf-8") == text, f"docs/{name} is stale: run `make docs`"
 

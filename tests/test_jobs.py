@@ -12,7 +12,7 @@ import yaml
 from clrepro import config as configuration
 from clrepro import stages
 from clrepro.catalogue import Catalogue
-from clrepro.cli import train
+from clrepro.cli.train import train
 from clrepro.errors import Interrupted, UserError
 from clrepro.paths import ROOT, read_json
 from clrepro.stages.job import job

@@ -1,0 +1,26 @@
+"""Options that several commands share, and what they stand for."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clrepro import config as configuration
+from clrepro.catalogue import Catalogue
+
+Scale = Annotated[str, typer.Option(help="demo, bench or paper")]
+Files = Annotated[list[Path] | None, typer.Option("--configfile", help="overlay or replacement of the scale's file")]
+Mirror = Annotated[str | None, typer.Option(help="folder of already downloaded files")]
+Only = Annotated[str | None, typer.Option(help="one table, as paper/table, or all of a paper")]
+
+
+def catalogue_of(scale: str, files: list[Path] | None, only: str | None = None) -> Catalogue:
+    config = configuration.load(scale, files)
+    if only:
+        paper, _, table = only.partition("/")
+        config = config.model_copy(update={"papers": [paper], "tables": [only] if table else []})
+    return Catalogue(config)
+
+
+def megabytes(gigabytes: float) -> str:
+    return f"{gigabytes:,.1f} GB" if gigabytes >= 1 else f"{1000 * gigabytes:,.0f} MB"
