@@ -1,4 +1,7 @@
-"""The command line: plan, show and inspect; train without Snakemake."""
+"""The command line: plan, show and inspect; train without Snakemake.
+
+The modules of commands import what is slow, the catalogue too, in their functions: --help answers at once.
+"""
 
 import sys
 

@@ -4,15 +4,19 @@ from typing import Annotated
 
 import typer
 
-from clrepro.cli import config_pages
 from clrepro.cli.options import Files, Scale, catalogue_of
 from clrepro.errors import unknown
 from clrepro.paths import ROOT
 
 
-def config(what: Annotated[str, typer.Argument(help="check, docs or schema")] = "check", scale: Scale = "demo",
-                   configfile: Files = None) -> None:  # fmt: skip
+def config(
+    what: Annotated[str, typer.Argument(help="check, docs or schema")] = "check",
+    scale: Scale = "demo",
+    configfile: Files = None,
+) -> None:
     """Check a configuration; print its JSON schema; or rewrite docs/config.md and docs/config.schema.json."""
+    from clrepro.cli import config_pages
+
     if what == "schema":
         print(config_pages.schema(), end="")
     elif what == "docs":

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from clrepro import config as configuration
 from clrepro.cli.options import Files, Mirror, Scale, megabytes
 from clrepro.errors import UserError
 
 
 def sources(scale: Scale = "demo", configfile: Files = None, mirror: Mirror = None) -> None:
     """List the data sources: where each one is now, size, licence, checksum, url and place in the mirror."""
+    from clrepro import config as configuration
     from clrepro.sources.mirroring import place_of
     from clrepro.sources.source import sources as every
 
@@ -35,6 +35,7 @@ def mirror(
     Interrupted downloads go on where they stopped, complete files are verified and skipped, DIR/manifest.json names
     each with its sha256, size, url and revision. What may not be downloaded automatically is named with its place.
     """
+    from clrepro import config as configuration
     from clrepro.sources import mirroring
 
     config = configuration.load(scale, configfile)

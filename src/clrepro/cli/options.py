@@ -1,12 +1,12 @@
 """Options that several commands share, and what they stand for."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clrepro import config as configuration
-from clrepro.catalogue import Catalogue
+if TYPE_CHECKING:
+    from clrepro.catalogue import Catalogue
 
 Scale = Annotated[str, typer.Option(help="demo, bench or paper")]
 Files = Annotated[list[Path] | None, typer.Option("--configfile", help="overlay or replacement of the scale's file")]
@@ -14,7 +14,10 @@ Mirror = Annotated[str | None, typer.Option(help="folder of already downloaded f
 Only = Annotated[str | None, typer.Option(help="one table, as paper/table, or all of a paper")]
 
 
-def catalogue_of(scale: str, files: list[Path] | None, only: str | None = None) -> Catalogue:
+def catalogue_of(scale: str, files: list[Path] | None, only: str | None = None) -> "Catalogue":
+    from clrepro import config as configuration
+    from clrepro.catalogue import Catalogue
+
     config = configuration.load(scale, files)
     if only:
         paper, _, table = only.partition("/")

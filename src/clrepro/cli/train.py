@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-from clrepro import config as configuration
-from clrepro.catalogue import Catalogue
 from clrepro.cli.options import Files, Mirror, Scale
 from clrepro.errors import unknown
 from clrepro.paths import read_json
@@ -25,7 +23,9 @@ def train(
     On several GPUs of one machine: torchrun --nproc-per-node 4 -m clrepro.cli train ...; each process takes its part of
     every batch, negatives and gradients are those of the whole batch.
     """
+    from clrepro import config as configuration
     from clrepro import stages
+    from clrepro.catalogue import Catalogue
     from clrepro.ledger.scores import score
 
     config = configuration.load(scale, configfile)
