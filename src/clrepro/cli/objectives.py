@@ -12,7 +12,7 @@ from clrepro.paths import ROOT
 def objectives(
     name: Annotated[str | None, typer.Argument(help="print the page of this one")] = None,
     docs: Annotated[bool, typer.Option("--docs", help="rewrite docs/objectives/, changed x-rays too")] = False,
-) -> None:  # fmt: skip
+) -> None:
     """List the objectives with variants and parameters, or print one objective's page."""
     from clrepro.objectives import names, signatures
     from clrepro.report import objective_pages

@@ -9,9 +9,11 @@ from clrepro.errors import unknown
 
 
 def show(
-    scale: Scale = "demo", only: Only = None, configfile: Files = None,
+    scale: Scale = "demo",
+    only: Only = None,
+    configfile: Files = None,
     csv: Annotated[bool, typer.Option("--csv", help="with --only: the long form, not the printed layout")] = False,
-) -> None:  # fmt: skip
+) -> None:
     """What a scale has to show so far, from the results on disk; with --only the tables themselves."""
     from clrepro.ledger import Records
     from clrepro.report import summary, tables
