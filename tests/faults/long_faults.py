@@ -13,7 +13,7 @@ import yaml
 
 from clrepro.paths import read_json
 from tests.faults.harness import NOT_COMPARED, SMALL, STAGES, torment, undisturbed
-from tests.test_workflow import Checkout
+from tests.workflow.checkout import Checkout
 
 KILLS, SEED = 20, 20261121
 TARGET = "li2024_table_3_v1"

@@ -1,0 +1,17 @@
+"""The catalogue of the papers' own scale."""
+
+import pytest
+
+from clrepro import config as configuration
+from clrepro.catalogue import Catalogue
+
+
+@pytest.fixture(scope="session")
+def paper_scale():
+    return Catalogue(configuration.load("paper"))
+
+
+@pytest.fixture(scope="session")
+def cells(paper_scale):
+    """{(paper, table, row, column): cell}; of a cell with several metrics, the last."""
+    return {(cell.paper, cell.table, cell.row, cell.column): cell for t in paper_scale.tables for cell in t.cells}

@@ -1,0 +1,183 @@
+"""DVC around the workflow: what travels through a remote, what runs again afterwards, and what shows a change."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from clrepro.paths import ROOT, read_json
+from tests.workflow.checkout import Checkout
+
+SETUP = (".dvcignore", ".gitignore", "dvc.yaml", "dvc")
+# one encoder of digits on a real table of a paper
+TINY = {
+    "scale": "demo",
+    "papers": ["huang2023"],
+    "tables": ["huang2023/table_9"],
+    "seeds": [1],
+    "device": "cpu",
+    "sentence": {"corpus": "demo-corpus", "tasks": "demo-senteval", "backbones": {}},
+    "image": {
+        "backbones": {"CIFAR_ResNet-18": {"data": "digits", "architecture": "conv3"}},
+        "training": {
+            "epochs": 0.1, "batch_divisor": 8, "batch_sizes": [256], "augmentation": "digits", "probe_epochs": 1,
+        },
+    },
+    "simulation": {"points": 4, "batches": 2, "steps": 2},
+    "jobs": {"runs": 1},
+}  # fmt: skip
+UNUSED = ("NT-Xent", "FlatNCE", "DCL", "Dual")  # rows of the table that stay without a run
+
+
+class Repository(Checkout):
+    """A checkout that is a git repository with DVC, whose remote is a folder."""
+
+    def __init__(self, folder: Path, store: Path, origin: Path | None = None):
+        self.folder, self.environment = folder, environment(folder)
+        if origin:
+            self.git("clone", "--quiet", str(origin), str(folder), cwd=origin)
+        else:
+            super().__init__(folder)
+            for name in SETUP:
+                self.sh("cp", "-r", str(ROOT / name), name)
+            (folder / ".dvc").mkdir()
+            for name in ("config", ".gitignore"):
+                self.sh("cp", str(ROOT / ".dvc" / name), f".dvc/{name}")
+            self.write(TINY)
+            self.git("init", "--quiet")
+        self.dvc("remote", "add", "--local", "--default", "store", str(store))
+
+    def sh(self, *command: str, cwd: Path | None = None) -> str:
+        done = subprocess.run(command, cwd=cwd or self.folder, env=self.environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def git(self, *arguments: str, cwd: Path | None = None) -> str:
+        return self.sh("git", *arguments, cwd=cwd)
+
+    def dvc(self, *arguments: str) -> str:
+        return self.sh(sys.executable, "-m", "dvc", *arguments)
+
+    def commit(self, message: str) -> None:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "-m", message)
+
+    def write(self, config: dict) -> None:
+        (self.folder / "config.yaml").write_text(yaml.safe_dump(config))
+
+    def planned(self, **changes) -> set[str]:
+        """The rules of a dry run of the configuration with other values of some of its keys."""
+        (self.folder / "changed.yaml").write_text(yaml.safe_dump({**TINY, **changes}))
+        return super().planned() - {"all"}
+
+    def snakemake(self, *arguments: str, config: str = "changed.yaml") -> str:
+        return super().snakemake(*arguments, config=config)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The tests' own, with the folder's library and this environment's programs, and git without anybody's settings."""
+    who = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER")
+           for part, value in (("NAME", "A tester"), ("EMAIL", "tester@example.org"))}  # fmt: skip
+    return {
+        **os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "DVC_NO_ANALYTICS": "1",
+        "PYTHONPATH": str(folder / "src"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory):
+    """The repository of who made the results: run twice, committed with the tag `made`, and pushed."""
+    folder = tmp_path_factory.mktemp("origin with a blank")
+    made = Repository(folder, folder.parent / "store")
+    for row in UNUSED:
+        made.edit("papers/huang2023/experiments.yaml", f'\n      {row}: {{run: "cifar_{{row}}"}}\n', "\n")
+    # the papers' theory takes longer than all runs, and has nothing to do with them
+    made.edit("rules/report.smk", "        CATALOGUE.theory_files,\n", "")
+    made.commit("code")
+    made.repeated = [made.dvc("repro"), made.dvc("repro")]
+    made.commit("made")
+    made.git("tag", "made")
+    made.dvc("push")
+    return made
+
+
+def cloned(origin: Repository, folder: Path) -> Repository:
+    """A fresh clone of what was made, with what the remote has of it."""
+    copy = Repository(folder, origin.folder.parent / "store", origin.folder)
+    copy.git("checkout", "--quiet", "made")
+    copy.dvc("pull")
+    return copy
+
+
+@pytest.fixture(scope="module")
+def clone(origin, tmp_path_factory):
+    return cloned(origin, tmp_path_factory.mktemp("clones") / "clone")
+
+
+@pytest.mark.slow
+def test_a_second_repro_does_not_even_start_the_workflow(origin):
+    first, second = origin.repeated
+    assert "snakemake --cores all" in first
+    assert "Stage 'demo' didn't change, skipping" in second
+    assert "snakemake" not in second
+    assert origin.git("status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_fresh_clone_with_the_pulled_results_has_nothing_to_do_and_notices_what_changes(clone):
+    assert clone.planned() == set()
+    assert "didn't change, skipping" in clone.dvc("repro")
+    assert clone.git("status", "--porcelain", "--untracked-files=no") == ""
+    verified = clone.run("verify", program="clrepro.cli")
+    assert verified.returncode == 0, verified.stdout
+    assert re.search(r"\b(1\d|[2-9]\d) files compared .* 0 missing or changed", verified.stdout)
+
+    # one more seed: its runs and what is made of them
+    more = clone.planned(seeds=[1, 2])
+    assert {"huang2023_table_9", "report"} < more
+    stages = more - {"huang2023_table_9", "report"}
+    assert {name.split("_")[0] for name in stages} == {"train", "embed", "probe"}
+    assert len(stages) == 3
+    assert all(name.endswith("seed2") for name in stages)
+    # a setting of the probes is in no path: only the records know it
+    training = {**TINY["image"]["training"], "probe_epochs": 2}
+    assert {name.split("_")[0] for name in clone.planned(image={**TINY["image"], "training": training})} == {
+        "embed", "probe", "huang2023", "report"
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_pulled_run_is_not_trained_again_for_a_new_neighbour_in_its_job(origin, tmp_path):
+    clone = cloned(origin, tmp_path / "clone")
+    (clone.folder / "shared.yaml").write_text(yaml.safe_dump({**TINY, "seeds": [1, 2], "jobs": {"runs": 2}}))
+    (old,) = clone.folder.glob("results/demo/runs/image/*/*/*/seed1/record.json")
+    before = old.read_bytes()  # it holds the seconds of its training
+    clone.snakemake("--until", "train_huang2023_images_fp32_1", config="shared.yaml")
+    assert read_json(old.parents[1] / "seed2" / "record.json")["seed"] == 2
+    assert old.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_a_change_shows_and_records_of_another_configuration_hide_no_rerun(origin, clone):
+    assert clone.planned() == set()  # the clone has the records of `made` now
+    said = origin.dvc("exp", "run", "--set-param", "config.yaml:simulation.points=5",
+                      "--set-param", "config.yaml:image.backbones.CIFAR_ResNet-18=null")  # fmt: skip
+    started = set(re.findall(r"\(Rule: (\w+)\)", said))
+    assert started - {"all"} == {"huang2023_figure_2", "huang2023_without_runs", "report"}
+    parameters = json.loads(origin.dvc("params", "diff", "--json"))["config.yaml"]
+    assert parameters["simulation.points"] == {"old": 4, "new": 5, "diff": 1}
+    metrics = json.loads(origin.dvc("metrics", "diff", "--json"))["results/metrics/demo.json"]
+    assert metrics["huang2023.cells.missing"]["diff"] > 0
+    assert metrics["huang2023.tables.table_9.filled"]["old"] == 1
+    origin.commit("finer")
+    origin.dvc("push")
+    # files of points=5, by DVC, under a configuration and local records of points=4
+    clone.git("fetch", "--quiet", "origin")
+    clone.git("checkout", "--quiet", "origin/HEAD", "--", "dvc.lock")
+    clone.dvc("pull")
+    assert clone.planned() == {"huang2023_figure_2", "huang2023_table_9", "report"}
