@@ -30,7 +30,7 @@ import torch
 from torch import Tensor, nn
 
 from clrepro.modalities.image import frameworks
-from clrepro.modalities.image.augment import Recipe, augment
+from clrepro.modalities.image.augment import Augmentation, augment
 from clrepro.modalities.image.encoder import make_encoder
 from clrepro.objectives import make as make_objective
 from clrepro.training import optimisers
@@ -49,7 +49,7 @@ def encoder(device: torch.device) -> nn.Module:
 def lightly_transform():
     from lightly.transforms import SimCLRTransform
 
-    # the recipe macl_cifar in lightly's words
+    # the augmentation macl_cifar in lightly's words
     return SimCLRTransform(input_size=SIDE, gaussian_blur=0.0, min_scale=0.08, **STRENGTHS)
 
 
@@ -101,7 +101,7 @@ def ours(
     framework = frameworks.make("simclr", encoder(device), projector=settings).to(device, memory_format=layout)
     objective = make_objective("nt_xent", temperature=TEMPERATURE)
     optimiser = optimisers.make("adam", framework.parameters(), LEARNING_RATE, WEIGHT_DECAY)
-    recipe, generator, epoch = Recipe("macl_cifar"), np.random.default_rng(0), 0
+    augmentation, generator, epoch = Augmentation("macl_cifar"), np.random.default_rng(0), 0
     resident = torch.from_numpy(images).to(device)
     while True:
         order = generator.permutation(len(images))
@@ -109,7 +109,8 @@ def ours(
             indices = order[start : start + args.batch]
             batch = resident[torch.from_numpy(indices).to(device, non_blocking=True)]
             views = [
-                augment(batch, recipe, 0, epoch, indices, view).contiguous(memory_format=layout) for view in (0, 1)
+                augment(batch, augmentation, 0, epoch, indices, view).contiguous(memory_format=layout)
+                for view in (0, 1)
             ]
             with torch.autocast(device.type, torch.bfloat16, enabled=half):
                 terms = framework(*views)
@@ -155,7 +156,7 @@ def compare(rows: dict[str, Callable[[], Iterator[None]]], args: argparse.Namesp
 
 def views(images: np.ndarray, args: argparse.Namespace, device: torch.device) -> None:
     """The two views of a batch, nothing else."""
-    dataset, recipe = Pictures(images), Recipe("macl_cifar")
+    dataset, augmentation = Pictures(images), Augmentation("macl_cifar")
     batch, indices = torch.from_numpy(images[: args.batch]).to(device), np.arange(args.batch)
 
     def pillow() -> Iterator[None]:
@@ -166,7 +167,7 @@ def views(images: np.ndarray, args: argparse.Namespace, device: torch.device) ->
     def vectorised() -> Iterator[None]:
         while True:
             for view in (0, 1):
-                augment(batch, recipe, 0, 0, indices, view)
+                augment(batch, augmentation, 0, 0, indices, view)
             synchronise(device)
             yield
 

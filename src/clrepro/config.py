@@ -138,7 +138,9 @@ class ImageTrainingOverrides(Model):
     learning_rates: list[PositiveFloat] | None = Field(
         None, description="of a paper's sweep over learning rates, only these values"
     )
-    augmentation: str | None = Field(None, description="instead of the papers': a recipe of data/image_recipes.py")
+    augmentation: str | None = Field(
+        None, description="instead of the papers': one of modalities/image/augmentations.py"
+    )
     probe_epochs: PositiveInt | None = Field(None, description="of linear probes and of the heads of fine-tuning")
     hidden_divisor: PositiveInt = Field(1, description="hidden widths of the heads of fine-tuning are divided by it")
     precision: Precision | None = None

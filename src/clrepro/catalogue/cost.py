@@ -10,7 +10,7 @@ from clrepro.catalogue import detection
 from clrepro.catalogue.catalogue import Catalogue
 from clrepro.catalogue.runs import Run
 from clrepro.catalogue.tables import Table
-from clrepro.modalities.image.augmentations import RECIPES as AUGMENTATIONS
+from clrepro.modalities.image.augmentations import AUGMENTATIONS
 from clrepro.sources.source import source
 
 TOKENS_PER_SENTENCE = 26  # mean length of the Wikipedia sentences at 32 tokens, special ones included

@@ -6,7 +6,7 @@ from clrepro.catalogue import detection, papers
 from clrepro.catalogue.runs import ImageRecipe, Run, image_build, resolved, split_settings
 from clrepro.config import Config, ImageTrainingOverrides
 from clrepro.errors import UserError, unknown
-from clrepro.modalities.image.augmentations import RECIPES as AUGMENTATIONS
+from clrepro.modalities.image.augmentations import AUGMENTATIONS
 
 MEMORIES = ("queue", "support")  # of MoCo and of NNCLR
 

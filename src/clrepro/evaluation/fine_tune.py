@@ -7,7 +7,7 @@ paper does not say. It speaks of fine-tuning, but its reasoning needs a frozen o
 uniform embeddings yields 10 % (section 5.1), a small learning rate leaves an accuracy that relies on random embeddings
 (figure 1), and 0.44 to 0.54 with all of CIFAR-10's labels is what a head reaches, not a whole ResNet-18. Hence
 `frozen: true`, on stored features; `frozen: false` trains encoder and head together.
-The learning rate of this phase, momentum, schedule and activation are not stated either; ours are in Settings.
+The learning rate of this phase, momentum, schedule and activation are not stated either; ours are in HeadSettings.
 """
 
 import copy
@@ -25,7 +25,7 @@ from clrepro.evaluation.linear_probe import Batches, accuracies, initial, one_th
 
 
 @dataclass(frozen=True)
-class Settings:
+class HeadSettings:
     """How head (and encoder) are trained; hidden, epochs and batch_size are the paper's for CIFAR-10."""
 
     hidden: tuple[int, ...] = (256, 128, 64)
@@ -43,18 +43,18 @@ def evaluate(
     train_labels: np.ndarray | Tensor,
     test: np.ndarray | Tensor,
     test_labels: np.ndarray | Tensor,
-    settings: Settings | None = None,
+    settings: HeadSettings | None = None,
     device: torch.device | str = "cpu",
 ) -> dict[str, float]:
     """{"top1", "top5"} in percent of a head on features of a frozen encoder: train (n, D), test (m, D)."""
-    settings = settings or Settings()
+    settings = settings or HeadSettings()
     features, labels = paired(train, train_labels, "train", device)
     tested, answers = paired(test, test_labels, "test", device)
     classes = int(max(labels.max(), answers.max())) + 1
     return score(train_head(features, labels, classes, settings), [(tested, answers)])
 
 
-def train_head(features: Tensor, labels: Tensor, classes: int, settings: Settings) -> nn.Module:
+def train_head(features: Tensor, labels: Tensor, classes: int, settings: HeadSettings) -> nn.Module:
     """A head on features (n, D) and labels (n,) of a device, which several sets may then `score`."""
     if not settings.frozen:
         raise UserError("fine-tuning with `frozen: false` needs images and the encoder; stored features are frozen")
@@ -69,7 +69,7 @@ def evaluate_network(
     train: Batches,
     test: Callable[[], Iterable[tuple[Tensor, Tensor]]],
     classes: int,
-    settings: Settings,
+    settings: HeadSettings,
     device: torch.device | str = "cpu",
 ) -> dict[str, float]:
     """The same with the whole network trained; test() gives the batches of the test set, on the device."""
@@ -77,7 +77,7 @@ def evaluate_network(
 
 
 def train_network(
-    encoder: nn.Module, train: Batches, classes: int, settings: Settings, device: torch.device | str = "cpu"
+    encoder: nn.Module, train: Batches, classes: int, settings: HeadSettings, device: torch.device | str = "cpu"
 ) -> nn.Module:
     """Encoder and head, trained together; the encoder given, (N, C, H, W) -> (N, encoder.width), stays as it is.
 
@@ -104,7 +104,7 @@ def make_head(width: int, hidden: tuple[int, ...], classes: int, seed: int = 0) 
     return nn.Sequential(*layers[:-1])
 
 
-def fit(network: nn.Module, batches: Batches, settings: Settings) -> None:
+def fit(network: nn.Module, batches: Batches, settings: HeadSettings) -> None:
     """Train all parameters by SGD at a constant rate."""
     network.train()
     optimiser = torch.optim.SGD(

@@ -28,7 +28,7 @@ STEPS = (0.6, 0.8)  # MoCo's schedule: a tenth of the rate after each of these s
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProbeSettings:
     """How a classifier is trained; the defaults are those of Huang et al. 2023 on CIFAR-10."""
 
     epochs: int = 100
@@ -46,11 +46,11 @@ def evaluate(
     train_labels: np.ndarray | Tensor,
     test: np.ndarray | Tensor,
     test_labels: np.ndarray | Tensor,
-    settings: Settings | None = None,
+    settings: ProbeSettings | None = None,
     device: torch.device | str = "cpu",
 ) -> dict[str, float]:
     """{"top1", "top5"} in percent of a probe of stored features: train (n, D), test (m, D), labels 0 to C - 1."""
-    settings = settings or Settings()
+    settings = settings or ProbeSettings()
     features, labels = paired(train, train_labels, "train", device)
     tested, answers = paired(test, test_labels, "test", device)
     if features.shape[1] != tested.shape[1]:
@@ -65,7 +65,7 @@ def evaluate(
 
 
 def fit(
-    batches: Batches, width: int, classes: int, settings: Settings, device: torch.device | str = "cpu"
+    batches: Batches, width: int, classes: int, settings: ProbeSettings, device: torch.device | str = "cpu"
 ) -> tuple[Tensor, Tensor]:
     """Weights (C, D) and biases (C,) after the last epoch.
 
@@ -88,7 +88,9 @@ def fit(
     return weights, biases
 
 
-def step(parameters: list[Tensor], gradients: list[Tensor], pace: list[Tensor], rate: float, how: Settings) -> None:
+def step(
+    parameters: list[Tensor], gradients: list[Tensor], pace: list[Tensor], rate: float, how: ProbeSettings
+) -> None:
     """One step of SGD with momentum, in place; pace: the running sums of gradients."""
     for parameter, gradient, speed in zip(parameters, gradients, pace, strict=True):
         if how.weight_decay:
@@ -97,7 +99,7 @@ def step(parameters: list[Tensor], gradients: list[Tensor], pace: list[Tensor], 
         parameter.add_(gradient.add(speed, alpha=how.momentum) if how.nesterov else speed, alpha=-rate)
 
 
-def learning_rate(settings: Settings, epoch: int) -> float:
+def learning_rate(settings: ProbeSettings, epoch: int) -> float:
     """The rate of an epoch, 0 the first: constant; lr (1 + cos(pi epoch / epochs)) / 2; or tenths at 60 and 80 %."""
     share = epoch / settings.epochs
     match settings.schedule:

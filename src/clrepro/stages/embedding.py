@@ -47,18 +47,18 @@ def embed_images(catalogue: Catalogue, runs: list[Run]) -> None:
 
     from clrepro.modalities.image import image_sets
     from clrepro.modalities.image.encoder import load
+    from clrepro.modalities.image.features import augmentation_of_tests
     from clrepro.modalities.image.features import embed as embed_split
-    from clrepro.modalities.image.features import recipe_of_tests
     from clrepro.training.loop import choose_device
 
     torch.set_num_threads(catalogue.config.jobs.threads)
     device = choose_device(catalogue.config.device)
     for number, run in enumerate(runs, 1):
         encoder = load(checked_model(run))
-        recipe = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
+        augmentation = augmentation_of_tests(run.recipe.augmentation, run.backbone.encoder)
         say(f"[{number}/{len(runs)}] {run.folder}")
         features = {
-            split: embed_split(encoder, image_sets.load(run.backbone.folder / split), recipe, device)
+            split: embed_split(encoder, image_sets.load(run.backbone.folder / split), augmentation, device)
             for split in image_sets.SPLITS
         }
         if "diverged" in read_json(run.record):

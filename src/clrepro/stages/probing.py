@@ -18,7 +18,7 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
 
     from clrepro.modalities.image import image_sets, pictures
     from clrepro.modalities.image.encoder import load
-    from clrepro.modalities.image.features import Images, recipe_of_tests
+    from clrepro.modalities.image.features import Images, augmentation_of_tests
     from clrepro.modalities.image.probes import Features, rows
     from clrepro.training.loop import choose_device
 
@@ -31,7 +31,7 @@ def probe_images(catalogue: Catalogue, runs: list[Run]) -> None:
             vectors = {split: stored[split] for split in image_sets.SPLITS}
         sets = {split: image_sets.load(run.backbone.folder / split) for split in image_sets.SPLITS}
         labels = {split: part.labels for split, part in sets.items()}
-        shown = recipe_of_tests(run.recipe.augmentation, run.backbone.encoder)
+        shown = augmentation_of_tests(run.recipe.augmentation, run.backbone.encoder)
         device = choose_device(catalogue.config.device) if run.probes_need_images else torch.device("cpu")
         seen = Images(lambda run=run: load(checked_model(run)), sets, shown, device)
         features = Features(vectors["train"], labels["train"], vectors["test"], labels["test"], seen)

@@ -14,9 +14,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from clrepro.errors import UserError
-from clrepro.modalities.image.augmentations import HUE, Draws, Recipe, draw
+from clrepro.modalities.image.augmentations import HUE, Augmentation, Draws, draw
 
-__all__ = ["Recipe", "augment"]
+__all__ = ["Augmentation", "augment"]
 
 LUMA = (0.2989, 0.587, 0.114)  # ITU-R BT.601, as torchvision rounds it
 CPU_CHUNK = 1 << 20  # values of a CPU's working set: a few megabytes, so that it stays in its cache
@@ -25,7 +25,7 @@ CPU_CHUNK = 1 << 20  # values of a CPU's working set: a few megabytes, so that i
 @torch.no_grad()
 def augment(
     images: Tensor | np.ndarray,
-    recipe: Recipe,
+    augmentation: Augmentation,
     seed: int,
     epoch: int,
     indices: Tensor | np.ndarray,
@@ -40,11 +40,11 @@ def augment(
     if isinstance(images, np.ndarray):
         # mapped files are read-only, which torch does not know
         images = torch.from_numpy(np.require(images, requirements=["C", "W"]))
-    check(images, recipe, len(indices))
+    check(images, augmentation, len(indices))
     count, channels, height, width = images.shape
     indices = indices.cpu().numpy() if isinstance(indices, Tensor) else indices
-    draws = draw(recipe, seed, epoch, indices, view, height, width, sizes)
-    side = recipe.output_side(height, width)
+    draws = draw(augmentation, seed, epoch, indices, view, height, width, sizes)
+    side = augmentation.output_side(height, width)
     layout = torch.channels_last if channels > 1 else torch.contiguous_format
     result = torch.empty(count, channels, side, side, device=images.device, memory_format=layout)
     chunk = max(1, CPU_CHUNK // (channels * max(side, height) * max(side, width)))
@@ -53,25 +53,25 @@ def augment(
         for start in range(0, count, chunk or 1):
             rows = slice(start, start + chunk)
             part = Draws(*(None if value is None else value[rows] for value in vars(draws).values()))
-            view_of(images[rows], recipe, part, side, result[rows])
+            view_of(images[rows], augmentation, part, side, result[rows])
     return result
 
 
-def check(images: Tensor, recipe: Recipe, count: int) -> None:
+def check(images: Tensor, augmentation: Augmentation, count: int) -> None:
     if images.ndim != 4 or images.dtype != torch.uint8:
         raise UserError(f"augment takes uint8 pictures (N, C, H, W), found {images.dtype} {tuple(images.shape)}")
     if len(images) != count:
         raise UserError(f"augment: {len(images)} pictures but {count} indices")
-    channels = len(recipe.normalisation[0])
+    channels = len(augmentation.normalisation[0])
     if images.shape[1] != channels:
         other = "digits" if channels == 3 else "cifar10"
         raise UserError(
-            f"recipe '{recipe.name}' normalises {channels} channels, the pictures have {images.shape[1]}: give "
-            f"statistics that fit, as in Recipe('{recipe.name}', statistics='{other}')"
+            f"augmentation '{augmentation.name}' normalises {channels} channels, the pictures have {images.shape[1]}: "
+            f"give statistics that fit, as in Augmentation('{augmentation.name}', statistics='{other}')"
         )
 
 
-def view_of(images: Tensor, recipe: Recipe, draws: Draws, side: int, out: Tensor) -> None:
+def view_of(images: Tensor, augmentation: Augmentation, draws: Draws, side: int, out: Tensor) -> None:
     """One view of a few pictures, written into ``out``."""
     x = resized_crop(images, draws.boxes, side, draws.flip)
     if draws.degrees is not None:
@@ -81,7 +81,7 @@ def view_of(images: Tensor, recipe: Recipe, draws: Draws, side: int, out: Tensor
             apply_to(x, draws.jittered, colour_jitter, draws.factors, draws.order)
         apply_to(x, draws.grey, lambda part: grey_of(part).expand_as(part))
     apply_to(x, draws.sigma > 0, blur, draws.sigma)
-    mean, deviation = (on(x, values).view(1, -1, 1, 1) for values in recipe.normalisation)
+    mean, deviation = (on(x, values).view(1, -1, 1, 1) for values in augmentation.normalisation)
     out.copy_(x.sub_(mean).div_(deviation))
 
 

@@ -1,4 +1,4 @@
-"""Augmentation recipes by name, and the parameters that they draw for each picture."""
+"""Augmentations by name, and the parameters that they draw for each picture."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,8 +21,8 @@ BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a recipe does, in this order: crop and resize, flip, rotation, jitter, grayscale, blur, normalisation."""
+class Operations:
+    """What an augmentation does, in order: crop and resize, flip, rotation, jitter, grayscale, blur, normalisation."""
 
     side: int | None  # of the square result; None: the shorter side of the input
     statistics: str = "imagenet"
@@ -38,62 +38,62 @@ class Settings:
     sigma: tuple[float, float] = (0.1, 2.0)  # of the blur, in pixels
 
 
-RECIPES = {
+AUGMENTATIONS = {
     # SimCLR, appendix A, at strength 1; MACL follows it (B.1). Its own code leaves pixels in 0..1; mmselfsup, in which
     # MACL was written, normalises them.
-    "simclr_imagenet": Settings(224, crop=(0.08, 1), flip=0.5, jitter=(0.8, 0.8, 0.8, 0.2), grey=0.2, blur=0.5),
+    "simclr_imagenet": Operations(224, crop=(0.08, 1), flip=0.5, jitter=(0.8, 0.8, 0.8, 0.2), grey=0.2, blur=0.5),
     # MoCo v2's released program; its blur is Pillow's, an approximation of the same Gaussian
-    "moco_v2": Settings(224, crop=(0.2, 1), flip=0.5, jitter=(0.4, 0.4, 0.4, 0.1), grey=0.2, blur=0.5),
+    "moco_v2": Operations(224, crop=(0.2, 1), flip=0.5, jitter=(0.4, 0.4, 0.4, 0.1), grey=0.2, blur=0.5),
     # MACL B.3 names the four operations without strengths; these are the public CIFAR recipe of DCL's third-party code
-    "macl_cifar": Settings(32, "cifar10", crop=(0.08, 1), flip=0.5, jitter=(0.4, 0.4, 0.4, 0.1), grey=0.2),
+    "macl_cifar": Operations(32, "cifar10", crop=(0.08, 1), flip=0.5, jitter=(0.4, 0.4, 0.4, 0.1), grey=0.2),
     # OAR section 5: images are resized to 224 first; jitter and crop are all that it names, without a probability. The
     # crop is drawn on the 224 grid but taken from the picture itself: one interpolation instead of two.
-    "oar": Settings(224, "cifar10", crop=(0.8, 1), frame=224, jitter=(0.2, 0.2, 0.2, 0.1), jitter_probability=1.0),
+    "oar": Operations(224, "cifar10", crop=(0.8, 1), frame=224, jitter=(0.2, 0.2, 0.2, 0.1), jitter_probability=1.0),
     # no paper: the demo's 8x8 grey digits. No flip, since digits are not symmetric.
-    "digits": Settings(8, "digits", crop=(0.6, 1), degrees=15.0),
+    "digits": Operations(8, "digits", crop=(0.6, 1), degrees=15.0),
     # the training of a probe on frozen features: MACL does not say; the usual pair of operations
-    "linear": Settings(None, crop=(0.08, 1), flip=0.5),
+    "linear": Operations(None, crop=(0.08, 1), flip=0.5),
     # the whole picture (its central square)
-    "test": Settings(None),
+    "test": Operations(None),
     # the usual test view of ImageNet: shorter side to 256, central 224
-    "test_centre": Settings(224, centre=224 / 256),
+    "test_centre": Operations(224, centre=224 / 256),
 }
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A recipe by name; ``side`` of the result in pixels and ``statistics`` of the normalisation replace its own.
+class Augmentation:
+    """An augmentation by name; ``side`` in pixels and ``statistics`` of the normalisation replace its own.
 
-    >>> Recipe("macl_cifar", statistics="cifar100")
-    >>> Recipe("test", side=224, statistics="cifar10")
+    >>> Augmentation("macl_cifar", statistics="cifar100")
+    >>> Augmentation("test", side=224, statistics="cifar10")
     """
 
     name: str
     side: int | None = None
     statistics: str | None = None
-    settings: Settings = field(init=False, repr=False, compare=False)
+    operations: Operations = field(init=False, repr=False, compare=False)
 
     def __post_init__(self):
-        if self.name not in RECIPES:
-            raise unknown("augmentation recipe", self.name, RECIPES)
+        if self.name not in AUGMENTATIONS:
+            raise unknown("augmentation", self.name, AUGMENTATIONS)
         if self.statistics is not None and self.statistics not in STATISTICS:
-            raise unknown("image statistics", self.statistics, STATISTICS, f"recipe '{self.name}'")
+            raise unknown("image statistics", self.statistics, STATISTICS, f"augmentation '{self.name}'")
         if self.side is not None and self.side < 1:
-            raise UserError(f"recipe '{self.name}': side is {self.side}; it is a number of pixels, from 1")
-        object.__setattr__(self, "settings", RECIPES[self.name])
+            raise UserError(f"augmentation '{self.name}': side is {self.side}; it is a number of pixels, from 1")
+        object.__setattr__(self, "operations", AUGMENTATIONS[self.name])
 
     @cached_property
     def normalisation(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """(mean, standard deviation) of each channel."""
-        return STATISTICS[self.statistics or self.settings.statistics]
+        return STATISTICS[self.statistics or self.operations.statistics]
 
     def output_side(self, height: int, width: int) -> int:
-        return self.side or self.settings.side or min(height, width)
+        return self.side or self.operations.side or min(height, width)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """The parameters of N pictures; None for what the recipe does not do."""
+    """The parameters of N pictures; None for what the augmentation does not do."""
 
     boxes: np.ndarray  # (N, 4) float64: top, left, height, width in pixels of the input
     flip: np.ndarray  # (N,) bool
@@ -106,7 +106,7 @@ class Draws:
 
 
 def draw(
-    recipe: Recipe,
+    augmentation: Augmentation,
     seed: int,
     epoch: int,
     indices: np.ndarray,
@@ -120,7 +120,7 @@ def draw(
     sizes: (N, 2) heights and widths that the pictures had before they were squashed to a common shape; boxes are drawn
     in those, so that shapes and shares are those of the original photograph.
     """
-    settings = recipe.settings
+    operations = augmentation.operations
     # every operation has rows of its own, so that switching one on never changes another
     numbers = uniforms(2 * ATTEMPTS + 16, seed, epoch, indices, view)
     place, rest = numbers[2 * ATTEMPTS : 2 * ATTEMPTS + 2], numbers[2 * ATTEMPTS + 2 :]
@@ -131,31 +131,31 @@ def draw(
     original = np.broadcast_to(shape, (len(indices), 2)) if sizes is None else np.asarray(sizes, float)
     if original.shape != (len(indices), 2):
         raise UserError(f"augmentation: sizes must be (N, 2) = ({len(indices)}, 2), found {original.shape}")
-    if settings.frame:
-        original = np.round(original * settings.frame / original.min(1, keepdims=True))
-    if settings.crop:
-        boxes = random_boxes(original, settings.crop, numbers[:ATTEMPTS], numbers[ATTEMPTS : 2 * ATTEMPTS], place)
+    if operations.frame:
+        original = np.round(original * operations.frame / original.min(1, keepdims=True))
+    if operations.crop:
+        boxes = random_boxes(original, operations.crop, numbers[:ATTEMPTS], numbers[ATTEMPTS : 2 * ATTEMPTS], place)
     else:
-        side = original.min(1, keepdims=True) * settings.centre
+        side = original.min(1, keepdims=True) * operations.centre
         boxes = np.concatenate([(original - side) / 2, side, side], 1)
     boxes = boxes * np.tile(shape / original, 2)
 
     factors = order = None
-    if settings.jitter:
-        signed = (2 * strengths.T - 1) * settings.jitter
+    if operations.jitter:
+        signed = (2 * strengths.T - 1) * operations.jitter
         # a factor is uniform in [max(0, 1 - s), 1 + s]; all strengths here are at most 1
         factors = signed + np.array([1.0, 1.0, 1.0, 0.0])
         order = np.argsort(ranks.T, axis=1)
-    low, high = settings.sigma
+    low, high = operations.sigma
     return Draws(
         boxes=boxes,
-        flip=flip < settings.flip,
-        degrees=(2 * angle - 1) * settings.degrees if settings.degrees else None,
-        jittered=(jittered < settings.jitter_probability) & (settings.jitter is not None),
+        flip=flip < operations.flip,
+        degrees=(2 * angle - 1) * operations.degrees if operations.degrees else None,
+        jittered=(jittered < operations.jitter_probability) & (operations.jitter is not None),
         factors=factors,
         order=order,
-        grey=grey < settings.grey,
-        sigma=np.where(blurred < settings.blur, low + (high - low) * sigma, 0.0),
+        grey=grey < operations.grey,
+        sigma=np.where(blurred < operations.blur, low + (high - low) * sigma, 0.0),
     )
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from clrepro.evaluation.linear_probe import Batches
-from clrepro.modalities.image.augment import Recipe
+from clrepro.modalities.image.augment import Augmentation
 from clrepro.modalities.image.image_sets import ImageSet
 from clrepro.modalities.image.pixels import Pixels
 
@@ -21,36 +21,38 @@ class Images:
 
     encoder: Callable[[], nn.Module]
     splits: dict[str, ImageSet]
-    recipe: Recipe
+    augmentation: Augmentation
     device: torch.device
 
     def augmented(self, name: str, batch_size: int) -> Batches:
-        """Batches of features of training images that are augmented every epoch anew, by another recipe."""
-        recipe = replace(self.recipe, name=name, side=self.recipe.output_side(*self.splits["train"].images.shape[2:]))
-        return augmented(self.encoder(), self.splits["train"], recipe, batch_size, self.device)
+        """Batches of features of training images that are augmented every epoch anew, by another augmentation."""
+        augmentation = replace(
+            self.augmentation, name=name, side=self.augmentation.output_side(*self.splits["train"].images.shape[2:])
+        )
+        return augmented(self.encoder(), self.splits["train"], augmentation, batch_size, self.device)
 
     def shuffled(self, rows: np.ndarray, batch_size: int, seed: int = 0) -> Batches:
         """Batches of these training images as tests show them."""
-        return shuffled(self.splits["train"], rows, self.recipe, batch_size, self.device, seed)
+        return shuffled(self.splits["train"], rows, self.augmentation, batch_size, self.device, seed)
 
     def in_order(self, split: str, rows: np.ndarray | None = None) -> Iterator[tuple[Tensor, Tensor]]:
         """Batches of images of a split, all of them or these rows, as tests show them."""
-        return in_order(self.splits[split], rows, self.recipe, self.device)
+        return in_order(self.splits[split], rows, self.augmentation, self.device)
 
 
 def in_order(
-    split: ImageSet, rows: np.ndarray | None, recipe: Recipe, device: torch.device
+    split: ImageSet, rows: np.ndarray | None, augmentation: Augmentation, device: torch.device
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """(images, labels) on the device, all of a split or these rows."""
     pixels, labels = Pixels(split, device), labels_of(split, device)
     rows = np.arange(len(labels)) if rows is None else rows
     for start in range(0, len(rows), BATCH):
         part = rows[start : start + BATCH]
-        yield pixels.view(part, recipe, 0, 0, 0), labels[torch.from_numpy(part).to(device)]
+        yield pixels.view(part, augmentation, 0, 0, 0), labels[torch.from_numpy(part).to(device)]
 
 
 def shuffled(
-    split: ImageSet, rows: np.ndarray, recipe: Recipe, batch_size: int, device: torch.device, seed: int = 0
+    split: ImageSet, rows: np.ndarray, augmentation: Augmentation, batch_size: int, device: torch.device, seed: int = 0
 ) -> Batches:
     """Batches of (images, labels) of these rows, drawn and shown every epoch anew, in the order of `linear_probe`."""
     pixels, labels = Pixels(split, device), labels_of(split, device)
@@ -59,7 +61,7 @@ def shuffled(
         numbers = torch.Generator().manual_seed(1_000_003 * seed + epoch)
         for part in torch.randperm(len(rows), generator=numbers).split(batch_size):
             chosen = rows[part.numpy()]
-            yield pixels.view(chosen, recipe, seed, epoch, 0), labels[torch.from_numpy(chosen).to(device)]
+            yield pixels.view(chosen, augmentation, seed, epoch, 0), labels[torch.from_numpy(chosen).to(device)]
 
     return epoch_of
 
@@ -69,19 +71,24 @@ def labels_of(split: ImageSet, device: torch.device) -> Tensor:
 
 
 @torch.no_grad()
-def embed(encoder: nn.Module, split: ImageSet, recipe: Recipe, device: torch.device) -> np.ndarray:
-    """Features (n, width) float32 of all images of a split as a test recipe shows them, batch norm at rest."""
+def embed(encoder: nn.Module, split: ImageSet, augmentation: Augmentation, device: torch.device) -> np.ndarray:
+    """Features (n, width) float32 of all images of a split as tests show them, batch norm at rest."""
     encoder = encoder.to(device).eval()
-    shown = in_order(split, None, recipe, device)
+    shown = in_order(split, None, augmentation, device)
     return np.concatenate([encoder(images).float().cpu().numpy() for images, _ in shown])
 
 
 def augmented(
-    encoder: nn.Module, split: ImageSet, recipe: Recipe, batch_size: int, device: torch.device, seed: int = 0
+    encoder: nn.Module,
+    split: ImageSet,
+    augmentation: Augmentation,
+    batch_size: int,
+    device: torch.device,
+    seed: int = 0,
 ) -> Batches:
     """Batches of features of freshly augmented images, every epoch in an order of its own; batch norm at rest."""
     encoder = encoder.to(device).eval()
-    shown = shuffled(split, np.arange(len(split.labels)), recipe, batch_size, device, seed)
+    shown = shuffled(split, np.arange(len(split.labels)), augmentation, batch_size, device, seed)
 
     def epoch_of(epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
         for images, labels in shown(epoch):
@@ -92,8 +99,8 @@ def augmented(
     return epoch_of
 
 
-def recipe_of_tests(augmentation: str, encoder: dict) -> Recipe:
+def augmentation_of_tests(of_training: str, encoder: dict) -> Augmentation:
     """How images are shown to a trained encoder: as a whole, on the side of its training; ImageNet's by its centre."""
-    side = Recipe(augmentation, encoder["side"], encoder["statistics"]).settings.side
+    side = Augmentation(of_training, encoder["side"], encoder["statistics"]).operations.side
     name = "test_centre" if encoder["statistics"] == "imagenet" else "test"
-    return Recipe(name, encoder["side"] or side, encoder["statistics"])
+    return Augmentation(name, encoder["side"] or side, encoder["statistics"])

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from clrepro.modalities.image.augment import Recipe, augment
+from clrepro.modalities.image.augment import Augmentation, augment
 from clrepro.modalities.image.image_sets import ImageSet
 
 RESIDENT_BYTES = 2 * 10**9  # an image set up to this size lies on the device as a whole
@@ -19,11 +19,11 @@ class Pixels:
         if isinstance(pixels, np.ndarray) and pixels.nbytes <= RESIDENT_BYTES:
             self.resident = torch.from_numpy(np.array(pixels)).to(device)
 
-    def view(self, rows: np.ndarray, recipe: Recipe, seed: int, epoch: int, view: int) -> Tensor:
+    def view(self, rows: np.ndarray, augmentation: Augmentation, seed: int, epoch: int, view: int) -> Tensor:
         """One augmented view of some images, (k, C, side, side) float32."""
         if self.resident is not None:
             chosen = self.resident[torch.from_numpy(rows).to(self.device)]
         else:
             chosen = torch.from_numpy(np.ascontiguousarray(self.split.images[rows])).to(self.device)
         sizes = None if self.split.sizes is None else self.split.sizes[rows]
-        return augment(chosen, recipe, seed, epoch, rows, view, sizes)
+        return augment(chosen, augmentation, seed, epoch, rows, view, sizes)

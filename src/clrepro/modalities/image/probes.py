@@ -57,7 +57,7 @@ def named(task: str, split: str) -> str:
 def linear(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
     """On stored features, or, where the recipe says so, on features of images that are augmented every epoch anew."""
     how = {key: value for key, value in settings["linear"].items() if key != "splits"}
-    augmentation, how = how.pop("augmentation", "none"), linear_probe.Settings(**how)
+    augmentation, how = how.pop("augmentation", "none"), linear_probe.ProbeSettings(**how)
     if augmentation == "none" or not np.isfinite(features.train).all():
         scores = linear_probe.evaluate(*features.parts, how)
     else:
@@ -91,7 +91,7 @@ def finetune(features: Features, settings: dict[str, dict[str, Any]]) -> list[li
     for task, how in settings.items():
         how = dict(how)
         share, splits = how.pop("share"), how.pop("splits")
-        how = fine_tune.Settings(**{**how, "hidden": tuple(how["hidden"])})
+        how = fine_tune.HeadSettings(**{**how, "hidden": tuple(how["hidden"])})
         if not np.isfinite(features.train).all():
             how = replace(how, frozen=True)  # there is nothing to train on: the head names no class
         trained: dict[float, torch.nn.Module] = {}
@@ -104,7 +104,7 @@ def finetune(features: Features, settings: dict[str, dict[str, Any]]) -> list[li
     return found
 
 
-def fine_tuned(features: Features, rows: np.ndarray, classes: int, how: fine_tune.Settings) -> torch.nn.Module:
+def fine_tuned(features: Features, rows: np.ndarray, classes: int, how: fine_tune.HeadSettings) -> torch.nn.Module:
     """What is trained on some of the training images: a head, or encoder and head."""
     if how.frozen:
         train, labels = (torch.from_numpy(np.array(part))[rows] for part in features.parts[:2])

@@ -10,7 +10,7 @@ from torch import nn
 
 from clrepro.errors import UserError
 from clrepro.modalities.image import frameworks, image_sets
-from clrepro.modalities.image.augment import Recipe
+from clrepro.modalities.image.augment import Augmentation
 from clrepro.modalities.image.encoder import make_encoder, save
 from clrepro.modalities.image.image_sets import ImageSet
 from clrepro.modalities.image.label_shares import label_subset
@@ -52,7 +52,7 @@ class ImageWorkload:
         self.model = frameworks.make(settings["framework"], backbone, **given)
         if channels > 1:  # as augmented images lie; with a single channel both orders are the same
             self.model = self.model.to(memory_format=torch.channels_last)
-        self.recipe = Recipe(settings["augmentation"], encoder["side"], encoder["statistics"])
+        self.augmentation = Augmentation(settings["augmentation"], encoder["side"], encoder["statistics"])
         # a last batch of a single image has no negatives and is left out
         self.steps_per_epoch = math.ceil(count / self.batch_size) - (count % self.batch_size == 1)
         self.smallest_batch = min(self.batch_size, count - (self.steps_per_epoch - 1) * self.batch_size)
@@ -80,7 +80,7 @@ class ImageWorkload:
             raise UserError("image encoders are trained by a single process; start it without torchrun")
         self.pixels = self.pixels or Pixels(self.split, device)
         self.step, rows = step + 1, self.order_of(step)
-        view1, view2 = (self.pixels.view(rows, self.recipe, self.seed, self.epoch, view) for view in (0, 1))
+        view1, view2 = (self.pixels.view(rows, self.augmentation, self.seed, self.epoch, view) for view in (0, 1))
         labels = None if self.labels is None else self.labels[torch.from_numpy(rows)].to(device)
         return model(view1, view2, labels)
 
