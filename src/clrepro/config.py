@@ -11,6 +11,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clrepro.errors import UserError, unknown
+from clrepro.evaluation.pooling import Loadable
 from clrepro.paths import ROOT
 
 PositiveInt = Annotated[int, Field(gt=0)]
@@ -78,7 +79,7 @@ class TrainingOverrides(Model):
     evaluate_every: PositiveInt | None = Field(None, description="steps between selections on STS-B dev")
     precision: Precision | None = None
     max_length: Annotated[int, Field(ge=4)] | None = Field(None, description="tokens, special ones included")
-    pooling: Literal["cls", "avg"] | None = Field(None, description="sentence vector of the trained encoders")
+    pooling: Loadable | None = Field(None, description="sentence vector of the trained encoders")
     checkpoint_every: PositiveInt | None = Field(
         None, description="also keep a checkpoint every so many steps, beside the best one"
     )

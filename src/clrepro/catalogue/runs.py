@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from clrepro.config import Config, Precision
 from clrepro.errors import UserError, unknown
+from clrepro.evaluation.pooling import Pooling
 from clrepro.objectives import resolve, signatures
 from clrepro.paths import DATA, RESULTS, STATE
 from clrepro.sources.source import source
@@ -22,7 +23,7 @@ class Recipe(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    pooling: Literal["cls", "avg", "avg_first_last", "avg_embeddings_last"] = "cls"
+    pooling: Pooling = "cls"
     head: Literal["tanh", "linear", "tanh_linear"] | None = "tanh"
     head_at_selection: bool = False
     freeze_embeddings: bool = False

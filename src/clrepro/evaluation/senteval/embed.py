@@ -10,10 +10,8 @@ from itertools import chain
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
-
-from clrepro.modalities.sentence.encoder import SentenceEncoder, max_tokens
 
 # tokens of a batch, padding included: on a CPU at least so many, and more where the encoder is so narrow that hidden
 # states of more stay in the cache. One core, MiniLM (384 wide), 1,000 sentences: 207 a second with 256, 217 with 512,
@@ -24,9 +22,18 @@ GPU_TOKENS = 8192
 Forward = Callable[[Tensor, Tensor], Tensor]  # token ids and mask, (B, T) int64 -> vectors (B, D)
 
 
-def tokenise_for_embedding(model: SentenceEncoder, tokenizer, sentences: list[str]) -> list[list[int]]:
-    """Token ids of every sentence, cut only where the encoder has no more positions."""
-    return tokenise(tokenizer, sentences, max_tokens(model, tokenizer))
+def tokenise_for_embedding(model: nn.Module, tokenizer, sentences: list[str]) -> list[list[int]]:
+    """Token ids of every sentence, cut only where the encoder, its ``transformer``, has no more positions."""
+    return tokenise(tokenizer, sentences, positions(model.transformer, tokenizer))
+
+
+def positions(model: nn.Module, tokenizer) -> int:
+    """The longest input in tokens. Models of RoBERTa's kind count positions from the one after the padding id's."""
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            first = 0 if module.padding_idx is None else module.padding_idx + 1
+            return min(module.num_embeddings - first, tokenizer.model_max_length)
+    return min(getattr(model.config, "max_position_embeddings", None) or 10**9, tokenizer.model_max_length)
 
 
 def tokenise(tokenizer, sentences: list[str], longest: int) -> list[list[int]]:
@@ -38,13 +45,16 @@ def tokenise(tokenizer, sentences: list[str], longest: int) -> list[list[int]]:
 
 
 def embed(
-    model: SentenceEncoder,
+    model: nn.Module,
     tokens: list[list[int]],
     device: torch.device,
     with_head: bool = False,
     title: str = "",
 ) -> np.ndarray:
-    """Sentence vectors (n, D) float32 in the order of ``tokens``, dropout off."""
+    """Sentence vectors (n, D) float32 in the order of ``tokens``, dropout off.
+
+    model: (ids, mask, with_head=...) -> vectors, as a sentence encoder that is trained here, on its ``transformer``.
+    """
     config, was_training = model.transformer.config, model.training
     model.eval()
     try:

@@ -11,16 +11,8 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from clrepro.errors import UserError, unknown
-from clrepro.evaluation.senteval.embed import embed_distinct, tokenise
-from clrepro.modalities.sentence.encoder import pool
-
-POOLINGS = {
-    "cls_before_pooler": "the last layer's first token (SimCSE's unsupervised models)",
-    "cls": "the same through the checkpoint's pooler, a linear layer and tanh (SimCSE's supervised models)",
-    "avg": "the mean over the last layer's tokens",
-    "avg_top2": "the mean over the tokens of the last two layers",
-    "avg_first_last": "the mean over the tokens of the first layer and the last (SimCSE since 2022)",
-}
+from clrepro.evaluation.pooling import POOLINGS, needs_all_layers, pool
+from clrepro.evaluation.senteval.embed import embed_distinct, positions, tokenise
 
 
 @dataclass(frozen=True)
@@ -56,6 +48,8 @@ def load_encoder(name_or_path: str | Path, pooling: str | None = None, device: s
     that was not trained would be random), sentences without a stored vector.
     """
     path = Path(name_or_path)
+    if pooling == "cls_before_pooler":
+        raise UserError("SimCSE's cls_before_pooler is `cls` here, and its `cls` is `pooler`")
     if pooling is not None and pooling not in POOLINGS:
         raise unknown("pooling", pooling, POOLINGS)
     if path.suffix in (".npz", ".npy"):
@@ -126,25 +120,19 @@ def transformer(name_or_path: str | Path, pooling: str, device: torch.device) ->
     tokenizer = AutoTokenizer.from_pretrained(name_or_path, local_files_only=local)
     check_vocabulary(model, tokenizer, name_or_path)
     missing = sorted(report["missing_keys"])
-    if pooling == "cls" and (getattr(model, "pooler", None) is None or any("pooler." in key for key in missing)):
-        raise UserError(f"{name_or_path} has no trained pooler; use pooling 'cls_before_pooler'")
+    if pooling == "pooler" and (getattr(model, "pooler", None) is None or any("pooler." in key for key in missing)):
+        raise UserError(f"{name_or_path} has no trained pooler; use pooling 'cls'")
     lost = [key for key in missing if "pooler." not in key]
     if lost:
         raise UserError(f"{name_or_path} lacks {len(lost)} weights, {lost[0]} among them: the checkpoint is incomplete")
     model.eval().to(device)
-    longest = positions(model, tokenizer)
+    longest, every = positions(model, tokenizer), needs_all_layers(pooling)
 
     def forward(ids: Tensor, mask: Tensor) -> Tensor:
-        output = model(
-            input_ids=ids, attention_mask=mask, output_hidden_states=pooling in ("avg_top2", "avg_first_last")
-        )
-        if pooling == "cls":
+        output = model(input_ids=ids, attention_mask=mask, output_hidden_states=every)
+        if pooling == "pooler":
             return output.pooler_output
-        if pooling == "avg_top2":
-            return pool(((output.hidden_states[-1] + output.hidden_states[-2]) / 2,), mask, "avg")
-        if pooling == "avg_first_last":
-            return pool(output.hidden_states, mask, "avg_first_last")
-        return pool((output.last_hidden_state,), mask, {"cls_before_pooler": "cls", "avg": "avg"}[pooling])
+        return pool(output.hidden_states if every else (output.last_hidden_state,), mask, pooling)
 
     return lambda sentences: embed_distinct(
         forward,
@@ -164,15 +152,6 @@ def check_vocabulary(model: nn.Module, tokenizer, name_or_path: str | Path) -> N
             f"{name_or_path}: its tokenizer knows {words:,} tokens, its model {rows:,}; are tokenizer files missing, "
             "or another model's?"
         )
-
-
-def positions(model: nn.Module, tokenizer) -> int:
-    """The longest input in tokens. Models of RoBERTa's kind count positions from the one after the padding id's."""
-    for name, module in model.named_modules():
-        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            first = 0 if module.padding_idx is None else module.padding_idx + 1
-            return min(module.num_embeddings - first, tokenizer.model_max_length)
-    return min(getattr(model.config, "max_position_embeddings", None) or 10**9, tokenizer.model_max_length)
 
 
 def stored(file: Path) -> Callable[[list[str]], np.ndarray]:

@@ -3,29 +3,13 @@
 import json
 import os
 from pathlib import Path
+from typing import get_args
 
 import torch
 from torch import Tensor, nn
 
-POOLINGS = ("cls", "avg", "avg_first_last", "avg_embeddings_last")
-
-
-def pool(hidden: tuple[Tensor, ...], mask: Tensor, pooling: str) -> Tensor:
-    """Sentence vectors (B, D) from hidden states (layers + 1 tensors (B, T, D)) and the mask (B, T).
-
-    cls: the last layer's first token, before any pooler. avg: mean over the last layer's tokens.
-    avg_first_last: mean over the tokens of the first transformer layer and the last (SimCSE since 2022);
-    avg_embeddings_last: the embedding layer in place of the first (Nie's copy of the evaluation code).
-    """
-    if pooling == "cls":
-        return hidden[-1][:, 0]
-    states = {
-        "avg": hidden[-1],
-        "avg_first_last": (hidden[min(1, len(hidden) - 1)] + hidden[-1]) / 2,
-        "avg_embeddings_last": (hidden[0] + hidden[-1]) / 2,
-    }[pooling]
-    weights = mask.unsqueeze(-1).to(states.dtype)
-    return (states * weights).sum(1) / weights.sum(1)
+from clrepro.evaluation.pooling import Loadable, needs_all_layers, pool
+from clrepro.evaluation.senteval.embed import positions
 
 
 def make_head(kind: str, width: int) -> nn.Module:
@@ -59,7 +43,7 @@ class SentenceEncoder(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor, with_head: bool = False) -> Tensor:
         """ids, mask: (B, T) int64. Returns (B, D)."""
-        every = self.pooling.startswith("avg_")
+        every = needs_all_layers(self.pooling)
         output = self.transformer(input_ids=ids, attention_mask=mask, output_hidden_states=every)
         hidden = output.hidden_states if every else (output.last_hidden_state,)
         vectors = pool(hidden, mask, self.pooling)
@@ -78,7 +62,7 @@ def save(model: SentenceEncoder, tokenizer, folder: Path) -> None:
             {key: value.contiguous() for key, value in model.head.state_dict().items()},
             folder / "head.safetensors",
         )
-    if model.pooling in ("cls", "avg"):
+    if model.pooling in get_args(Loadable):
         write_sentence_transformers_files(model, tokenizer, folder)
 
 
@@ -93,15 +77,8 @@ def write_sentence_transformers_files(model: SentenceEncoder, tokenizer, folder:
         "pooling_mode_cls_token": model.pooling == "cls",
         "pooling_mode_mean_tokens": model.pooling == "avg",
     }
-    longest = {"max_seq_length": max_tokens(model, tokenizer), "do_lower_case": False}
+    longest = {"max_seq_length": positions(model.transformer, tokenizer), "do_lower_case": False}
     os.makedirs(folder / "1_Pooling", exist_ok=True)
     (folder / "modules.json").write_text(json.dumps(modules, indent=1), "utf-8")
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling, indent=1), "utf-8")
     (folder / "sentence_bert_config.json").write_text(json.dumps(longest, indent=1), "utf-8")
-
-
-def max_tokens(model: SentenceEncoder, tokenizer) -> int:
-    """The longest input: evaluation never truncates below it. RoBERTa's positions start after its padding id."""
-    config = model.transformer.config
-    start = config.pad_token_id + 1 if config.model_type == "roberta" else 0
-    return min(config.max_position_embeddings - start, tokenizer.model_max_length)
