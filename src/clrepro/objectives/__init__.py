@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clrepro.errors import UserError, unknown
 
 if TYPE_CHECKING:
@@ -58,6 +60,15 @@ def source(name: str) -> Path:
     return Path(__file__).with_name(f"{name}.py")
 
 
+def from_numpy(value: Any) -> Any:
+    """NumPy's scalar, or array without dimensions, as Python's own value, so that hashes and JSON are the same."""
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
+    if isinstance(value, np.floating):
+        return float(value)  # item() leaves a long double what it is
+    return value.item() if isinstance(value, np.generic) else value
+
+
 # what the equations need of parameters with these names
 POSITIVE = {"temperature", "inter_temperature", "base_temperature", "sigma", "t"}
 NOT_NEGATIVE = {"lam", "alpha", "power", "invariance", "variance", "covariance"}
@@ -78,7 +89,8 @@ class Parameter:
         return f"{self.default:.4g}" if isinstance(self.default, float) else str(self.default)
 
     def check(self, value: Any, place: str) -> Any:
-        """The value in canonical form (a whole number for a float becomes one); UserError if it is none."""
+        """The value in canonical form (NumPy's as Python's, a whole number for a float as one); UserError if none."""
+        value = from_numpy(value)
         if self.words and isinstance(value, str) and value not in self.words:
             raise unknown("value", value, self.words, place)
         if float in self.kinds and isinstance(value, int) and not isinstance(value, bool):
