@@ -90,15 +90,16 @@ def write(catalogue: Catalogue, name: str) -> Path:
         return file
     holes = missing(figure, table)
     drawn = trained.draw(name, table, notes.of(catalogue, figure, table, holes, measured(figure, records)))
-    plotting.save(drawn or blank(), file.with_suffix(""))
+    why = "nothing recorded to draw" if trained.drawing(name) else "no drawing; its numbers are in the csv"
+    plotting.save(drawn or blank(why), file.with_suffix(""))
     return file
 
 
-def blank() -> plotting.Figure:
-    """The picture of a figure whose runs recorded nothing to draw."""
+def blank(why: str) -> plotting.Figure:
+    """The picture of a figure of which nothing is drawn."""
     picture, ((axis,),) = plotting.new()
     axis.axis("off")
-    axis.text(0.5, 0.5, "nothing recorded to draw", ha="center", va="center")
+    axis.text(0.5, 0.5, why, ha="center", va="center")
     return picture
 
 

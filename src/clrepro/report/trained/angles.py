@@ -11,7 +11,6 @@ from clrepro.report.trained.curves import held_out, several
 from clrepro.report.trained.densities import last_mean
 from clrepro.report.trained.notes import Notes
 
-ASSUMED = {"positive": 0.05, "negative": 0.10}  # deviations in radians that li2024's simulations sample with
 SIGNS = {"positive": "pos", "negative": "neg"}
 PANELS = {  # title and label
     "mean": ("mean angles", "μ (rad)"),
@@ -21,12 +20,15 @@ PANELS = {  # title and label
 NORMAL = 0.05  # a largest difference of distribution functions that we call close to normal
 
 
-def means_and_deviations(frame: pd.DataFrame, notes: Notes) -> Figure:
-    """li2024, figure 9: means and deviations of both angles over steps, and how far they are from normal."""
+def means_and_deviations(frame: pd.DataFrame, notes: Notes, assumed: dict[str, float]) -> Figure:
+    """li2024, figure 9: means and deviations of both angles over steps, and how far they are from normal.
+
+    assumed: the deviations, in radians, with which the paper simulates the positive angle and the negative one.
+    """
     figure, panels = plotting.new(1, 3, width=3.1, height=2.8)
     series = list(dict.fromkeys(frame["series"]))
     for axis, (statistic, (title, label)) in zip(panels[0], PANELS.items(), strict=True):
-        for side, look in zip(ASSUMED, lines.looks(ASSUMED).values(), strict=True):
+        for side, look in lines.looks(SIGNS).items():
             for number, name in enumerate(series):
                 part = lines.statistic(frame, f"heldout_{side}_angle_{statistic}", series=name)
                 if part.empty:
@@ -34,8 +36,8 @@ def means_and_deviations(frame: pd.DataFrame, notes: Notes) -> Figure:
                 filled = {"mfc": look["color"] if not number else "white", "linestyle": lines.DASHES[number % 4]}
                 lines.curve(axis, lines.by_seed(part), {**look, **filled}, f"{SIGNS[side]}, {name}")
             if statistic == "std":
-                axis.axhline(ASSUMED[side], color=look["color"], linewidth=0.9, linestyle=":", zorder=0)
-                assumed_label(axis, side, look["color"])
+                axis.axhline(assumed[side], color=look["color"], linewidth=0.9, linestyle=":", zorder=0)
+                assumed_label(axis, assumed[side], look["color"])
         axis.set_ylim(bottom=0)
         lines.over_steps(axis, label, title)
         if not axis.lines:
@@ -47,28 +49,28 @@ def means_and_deviations(frame: pd.DataFrame, notes: Notes) -> Figure:
         f"{held_out(notes)}; σ over all angles of all batches. D: largest difference between their distribution "
         f"function and that of the normal with the same μ and σ (0: normal; below {NORMAL:g} we call it close)."
     )
-    notes.below(figure, *verdicts(frame), several(frame), said)
+    notes.below(figure, *verdicts(frame, assumed), several(frame), said)
     return figure
 
 
-def assumed_label(axis: Axes, side: str, colour: str) -> None:
-    axis.annotate(f"{ASSUMED[side]:.2f}", (1, ASSUMED[side]), xycoords=("axes fraction", "data"), xytext=(2, 0),
+def assumed_label(axis: Axes, assumed: float, colour: str) -> None:
+    axis.annotate(f"{assumed:.2f}", (1, assumed), xycoords=("axes fraction", "data"), xytext=(2, 0),
                   textcoords="offset points", fontsize=8, color=colour, va="center")  # fmt: skip
 
 
-def verdicts(frame: pd.DataFrame) -> list[str]:
+def verdicts(frame: pd.DataFrame, assumed: dict[str, float]) -> list[str]:
     """A sentence a series on the last step: width against the assumed one, and how near to normal."""
     sentences = []
     for name in dict.fromkeys(frame["series"]):
         parts = []
-        for side, assumed in ASSUMED.items():
+        for side in SIGNS:
             end = {
                 statistic: last_mean(lines.statistic(frame, f"heldout_{side}_angle_{statistic}", series=name))
                 for statistic in ("std", "normal_distance", "skewness", "excess_kurtosis")
             }
             if pd.isna(end["std"]):
                 continue
-            text = f"σ_{SIGNS[side]} = {end['std']:.3f} (assumed {assumed:.2f})"
+            text = f"σ_{SIGNS[side]} = {end['std']:.3f} (assumed {assumed[side]:.2f})"
             if not pd.isna(end["normal_distance"]):
                 text += (
                     f", {'close to' if end['normal_distance'] < NORMAL else 'not'} normal (D = "

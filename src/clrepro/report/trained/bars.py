@@ -6,21 +6,32 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from clrepro import plotting
+from clrepro.catalogue import papers
+from clrepro.errors import unknown
 from clrepro.ledger.published import published
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 
+# series: its loss, shift, colour, hatch
 COMPARED = {"SimCLR": ("NT-Xent", -0.2, "#bbbbbb", ""), "MACL": ("MACL", 0.2, "#e69f00", "//")}
 PLAIN = ("MHE", "MHS", "B", "V")
 FORMS = {"before": ("", -0.2, "#bbbbbb", ""), "after": ("m", 0.2, "#56b4e9", "//")}  # prefix, shift, colour, hatch
 WIDTH = 0.38
 
 
-def published_heights(backbone: str) -> dict[str, float]:
-    """Series -> STS average of version 1's table 3: modified as printed, plain as printed value less its delta."""
-    numbers = published("li2024")
-    numbers = numbers[(numbers["table"] == "table_3_v1") & (numbers["column"] == backbone)]
-    cells = numbers.set_index(["row", "metric"])["value"]
+def numbers_of(reference: str) -> pd.DataFrame:
+    """The published numbers of a table or a figure, given as paper/table."""
+    paper, _, table = reference.partition("/")
+    if table not in papers.all_tables(paper):
+        raise unknown("table", table, papers.all_tables(paper), f"papers/{paper}/published.yaml")
+    numbers = published(paper)
+    return numbers[numbers["table"] == table]
+
+
+def published_heights(reference: str, backbone: str) -> dict[str, float]:
+    """Series -> STS average of a published table: modified as printed, plain as printed value less its delta."""
+    numbers = numbers_of(reference)
+    cells = numbers[numbers["column"] == backbone].set_index(["row", "metric"])["value"]
     heights = {}
     for name in PLAIN:
         if (f"m{name}", "sts") in cells:
@@ -29,15 +40,18 @@ def published_heights(backbone: str) -> dict[str, float]:
     return heights
 
 
-def before_and_after(frame: pd.DataFrame, notes: Notes) -> Figure | None:
-    """li2024, figure 1: STS averages of four losses before and after modification, a panel a backbone."""
+def before_and_after(frame: pd.DataFrame, notes: Notes, published_in: str) -> Figure | None:
+    """li2024, figure 1: STS averages of four losses before and after modification, a panel a backbone.
+
+    published_in: the table, as paper/table, of the published averages.
+    """
     scores = lines.statistic(frame, "sts/Avg")
     backbones = list(dict.fromkeys(scores["backbone"]))
     if not backbones:
         return None
     figure, panels = plotting.new(1, len(backbones), width=3.9, height=3.0)
     for axis, backbone in zip(panels[0], backbones, strict=True):
-        heights = published_heights(backbone)
+        heights = published_heights(published_in, backbone)
         for place, name in enumerate(PLAIN):
             for prefix, shift, colour, hatch in FORMS.values():
                 ours = lines.statistic(scores, "sts/Avg", backbone=backbone, series=f"{prefix}{name}")["value"]
@@ -63,23 +77,31 @@ def before_and_after(frame: pd.DataFrame, notes: Notes) -> Figure | None:
     marks.append(Line2D([], [], linestyle="", marker="D", mfc="none", mec="#d55e00", label=compared))
     figure.legend(handles=marks, loc="outside upper left", ncols=3)
     seeds = "Bars: means over seeds, dashes: single seeds. " if frame["seed"].nunique() > 1 else ""
-    said = f"{seeds}Published: version 1, table 3; before modification its value less its printed difference."
+    said = f"{seeds}Published: {in_words(published_in)}; before modification its value less its printed difference."
     notes.below(figure, said)
     return figure
 
 
-def published_accuracies(backbone: str) -> dict[tuple[str, int], float]:
-    """(series, batch size) -> linear accuracy in percent: of the figure on ImageNet, of table 9 on CIFAR-10."""
-    numbers = published("huang2023")
-    table = "table_9" if backbone.startswith("CIFAR") else "figure_3"
-    numbers = numbers[(numbers["table"] == table) & numbers["column"].str.isdigit()]
-    named = {loss if table == "table_9" else series: series for series, (loss, *_) in COMPARED.items()}
+def in_words(reference: str) -> str:
+    """ "version 1, table 3" for paper/table_3_v1, "table 3" for paper/table_3."""
+    table, _, version = reference.partition("/")[2].partition("_v")
+    return f"version {version}, {table}".replace("_", " ") if version else table.replace("_", " ")
+
+
+def published_accuracies(reference: str) -> dict[tuple[str, int], float]:
+    """(series, batch size) -> linear accuracy in percent, from rows that are named by the series or by its loss."""
+    numbers = numbers_of(reference)
+    numbers = numbers[numbers["column"].str.isdigit()]
+    named = {name: series for series, (loss, *_) in COMPARED.items() for name in (series, loss)}
     rows = numbers[numbers["row"].isin(named)].itertuples()
     return {(named[row.row], int(row.column)): row.value for row in rows}
 
 
-def batch_sizes(frame: pd.DataFrame, notes: Notes) -> Figure | None:
-    """huang2023, figure 3: linear accuracy against batch size, with MACL's gain above, a panel a backbone."""
+def batch_sizes(frame: pd.DataFrame, notes: Notes, published_in: dict[str, str]) -> Figure | None:
+    """huang2023, figure 3: linear accuracy against batch size, with MACL's gain above, a panel a backbone.
+
+    published_in: backbone -> the table or figure, as paper/table, of the published accuracies.
+    """
     scores = lines.statistic(frame, "linear/top1")
     scores = scores.assign(series=scores["series"].str.split(",").str[0])
     backbones = list(dict.fromkeys(scores["backbone"]))
@@ -88,7 +110,8 @@ def batch_sizes(frame: pd.DataFrame, notes: Notes) -> Figure | None:
     figure, panels = plotting.new(1, len(backbones), width=4.6, height=3.0)
     for axis, backbone in zip(panels[0], backbones, strict=True):
         part = scores[scores["backbone"] == backbone]
-        sizes, heights = sorted(part["batch_size"].unique()), published_accuracies(backbone)
+        sizes = sorted(part["batch_size"].unique())
+        heights = published_accuracies(published_in[backbone]) if backbone in published_in else {}
         for place, size in enumerate(sizes):
             ends = {}
             for series, (_, shift, colour, hatch) in COMPARED.items():

@@ -9,20 +9,19 @@ from clrepro.report.trained import lines
 from clrepro.report.trained.curves import anchors, held_out
 from clrepro.report.trained.notes import Notes
 
-PARAMETERS = {"margin": ("m", 0.30), "temperature": ("τ", 0.05), "ratio": ("r", 1.0)}
+SYMBOLS = {"margin": "m", "temperature": "τ", "ratio": "r"}
 PARTS = {"heldout_hardest_weight@": "weight", "heldout_hardest_share@": "projected share"}
 STATES = {"untrained": "before training", "baseline": "after training (baseline)"}
-MARKED = 0.05  # the setting that li2024 marks
 
 
-def parameters(frame: pd.DataFrame, notes: Notes) -> Figure:
-    """li2024, figure 6: STS-B dev against m, tau and r, the others at the baseline's values."""
-    figure, panels = plotting.new(1, 3, width=2.9, height=2.7)
+def parameters(frame: pd.DataFrame, notes: Notes, baseline: dict[str, float]) -> Figure:
+    """li2024, figure 6: STS-B dev against each parameter of the baseline, the others at its values."""
+    figure, panels = plotting.new(1, len(baseline), width=2.9, height=2.7)
     forms = {
         "best_stsb_dev": ("selected checkpoint", {"color": "#0072b2", "marker": "o", "linestyle": "-"}),
         "stsb_dev": ("last evaluation", {"color": "#d55e00", "marker": "s", "linestyle": ":", "mfc": "white"}),
     }
-    for place, (axis, (name, (symbol, value))) in enumerate(zip(panels[0], PARAMETERS.items(), strict=True)):
+    for place, (axis, (name, value)) in enumerate(zip(panels[0], baseline.items(), strict=True)):
         for statistic, (label, look) in forms.items():
             part = last(lines.statistic(frame, statistic, series=name), name)
             if part.empty:
@@ -36,7 +35,7 @@ def parameters(frame: pd.DataFrame, notes: Notes) -> Figure:
         if name == "temperature":
             axis.set_xscale("log")
         axis.axvline(value, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
-        axis.set_xlabel(f"{symbol} ({name})")
+        axis.set_xlabel(f"{SYMBOLS[name]} ({name})")
         if not place:
             axis.set_ylabel("STS-B dev (Spearman × 100)")
     low = min(axis.get_ylim()[0] for axis in panels[0])
@@ -57,8 +56,11 @@ def last(part: pd.DataFrame, along: str) -> pd.DataFrame:
     return part.sort_values("step").drop_duplicates([along, "seed"], keep="last")
 
 
-def hardest_shares(frame: pd.DataFrame, notes: Notes) -> Figure:
-    """li2024, figure 7: the hardest negative's part against tau, before and after training; weight and projection."""
+def hardest_shares(frame: pd.DataFrame, notes: Notes, marked: float) -> Figure:
+    """li2024, figure 7: the hardest negative's part against tau, before and after training; weight and projection.
+
+    marked: the temperature that the paper marks.
+    """
     figure, panels = plotting.new(1, 2, width=3.7, height=3.1)
     looks = lines.looks(STATES)
     found = []
@@ -70,11 +72,11 @@ def hardest_shares(frame: pd.DataFrame, notes: Notes) -> Figure:
             if one.empty:
                 continue
             mean = lines.curve(axis, lines.by_seed(one, "temperature"), {**looks[series], "markevery": 1}, state)
-            if MARKED in mean.index:
-                found.append(f"{label} {state} {mean[MARKED]:.2f}")
+            if marked in mean.index:
+                found.append(f"{label} {state} {mean[marked]:.2f}")
         axis.set_xscale("log")
-        axis.axvline(MARKED, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
-        axis.annotate(f"τ = {MARKED:g}", (MARKED, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -1),
+        axis.axvline(marked, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
+        axis.annotate(f"τ = {marked:g}", (marked, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -1),
                       textcoords="offset points", fontsize=8, color="#555555", va="top")  # fmt: skip
         axis.set_xlabel("τ (temperature)")
         axis.set_ylabel(f"{label} of the hardest negative")
@@ -85,7 +87,7 @@ def hardest_shares(frame: pd.DataFrame, notes: Notes) -> Figure:
         for series, label in STATES.items()
         if not (share := last(lines.statistic(frame, "heldout_active_share", series=series), "series")).empty
     ]
-    said = f"At τ = {MARKED:g}: {', '.join(found)}. " if found else ""
+    said = f"At τ = {marked:g}: {', '.join(found)}. " if found else ""
     left = f" ({', '.join(active)})" if active else ""
     said += (
         f"{held_out(notes)}. Weight, as written: part of the exponential weights, all anchors. Share, as released: "
