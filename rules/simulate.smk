@@ -30,8 +30,8 @@ rule theory:
     output:
         CATALOGUE.theory_files,
     params:
-        papers=CONFIG.papers,
-        code=fingerprint.of_stage("theory", *NAMES),
+        studies=papers.theory(CONFIG.papers),
+        code=fingerprint.of_theory(papers.theory(CONFIG.papers), *NAMES),
     log:
         f"{LOGS}/theory.log",
     conda:

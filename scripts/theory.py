@@ -4,4 +4,4 @@ from clrepro.report import theory
 from clrepro.stages.job import job
 
 with job(snakemake):
-    theory.write(snakemake.params.papers, *snakemake.output)
+    theory.write(snakemake.params.studies, *snakemake.output)

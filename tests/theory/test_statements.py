@@ -6,13 +6,17 @@ import pytest
 import torch
 
 from clrepro import theory
+from clrepro.catalogue import papers
+from clrepro.errors import UserError
 from clrepro.theory import _common as common
 from clrepro.theory import nie2023, oar2024
+
+STUDIES = papers.theory(["nie2023", "li2024", "huang2023", "oar2024"])
 
 
 @pytest.fixture(scope="module")
 def frame():
-    return theory.check_all()
+    return theory.check_all(STUDIES)
 
 
 def verdicts(frame, paper, where, text, form=None):
@@ -46,9 +50,16 @@ def test_a_correction_is_better_than_the_print(frame):
 
 
 def test_two_runs_agree_and_no_check_runs_twice(frame):
-    assert theory.check_all().equals(frame)
-    checks = [check for module in theory.MODULES for check in module.CHECKS]
+    assert theory.check_all(STUDIES).equals(frame)
+    assert sorted(name for named in STUDIES.values() for name in named) == theory.names()
+    checks = [check for name in theory.names() for check in theory.study(name, "").CHECKS]
     assert len(checks) == len(set(checks))
+
+
+def test_a_paper_names_its_studies_or_has_none():
+    assert theory.check_all({"mine2026": []}).empty
+    with pytest.raises(UserError, match=r"study of theory 'oar2O24' in papers/mine2026/experiments.yaml. Did you mean"):
+        theory.check_all({"mine2026": ["oar2O24"]})
 
 
 def test_nie_bound_needs_the_prime(frame):

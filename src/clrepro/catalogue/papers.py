@@ -1,5 +1,6 @@
 """Papers as data: published numbers, experiments that regenerate them, errata. A paper is a folder."""
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -94,6 +95,11 @@ def doubtful(paper: str) -> list[tuple[str, str]]:
         what = f"{entry['where']}: {entry['should_be']}" if "where" in entry else entry["why"]
         found += [(pattern, what) for pattern in entry.get("cells", [])]
     return found
+
+
+def theory(keys: Iterable[str]) -> dict[str, list[str]]:
+    """The studies of clrepro.theory that each of these papers names."""
+    return {paper: load(paper, "experiments").get("theory", []) for paper in keys}
 
 
 def run_definition(reference: str, paper: str) -> tuple[str, dict]:

@@ -1,6 +1,6 @@
 """The papers' theory as a table: what holds, what fails, and by which counterexample."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -9,10 +9,9 @@ from clrepro.paths import write_text
 from clrepro.theory import check_all
 
 
-def write(papers: Iterable[str], csv: str | Path, markdown: str | Path) -> None:
-    """Check all statements and write those of these papers, as csv and as Markdown."""
-    frame = check_all()
-    frame = frame[frame["paper"].isin(list(papers))]
+def write(studies: Mapping[str, Iterable[str]], csv: str | Path, markdown: str | Path) -> None:
+    """Check all statements of the papers' studies, {paper: names}, and write them as csv and as Markdown."""
+    frame = check_all(studies)
     write_text(csv, frame.to_csv(index=False, lineterminator="\n"))
     parts = [f"# Theory\n\n{summary(frame)}\n"]
     for paper, rows in frame.groupby("paper", sort=False):

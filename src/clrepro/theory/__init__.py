@@ -1,7 +1,8 @@
 """The papers' theory, put to the test: what their equations, bounds and propositions say and whether it is so.
 
+A study is a module of this package; a paper names its studies under `theory` of its experiments.yaml.
 `check_all` returns one row per statement and form:
-    paper      nie2023, li2024, huang2023 or oar2024
+    paper      nie2023, ...
     where      "equation (7)", "lemma 1", ...
     statement  what is said, in one sentence of ours
     form       "printed" and "corrected" where the paper's print needs a correction, else ""
@@ -16,54 +17,44 @@ Verdicts are computed: nothing here states one. Seeds are fixed and one thread i
 Nothing is trained; the objectives of the library are used only where a statement is about their released form.
 """
 
+import importlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
 import pandas as pd
 import torch
 
-from clrepro.theory import (
-    huang2023,
-    huang2023_scaling,
-    li2024,
-    li2024_ineffective,
-    li2024_lemma,
-    li2024_modified,
-    nie2023,
-    nie2023_bounds,
-    nie2023_limits,
-    oar2024,
-    oar2024_appendix,
-    oar2024_others,
-)
+from clrepro.errors import unknown
 from clrepro.theory._common import VERDICTS, Check
 
 COLUMNS = ("paper", "where", "statement", "form", "checked", "verdict", "detail")
-MODULES = (
-    nie2023,
-    nie2023_limits,
-    nie2023_bounds,
-    li2024,
-    li2024_ineffective,
-    li2024_modified,
-    li2024_lemma,
-    huang2023,
-    huang2023_scaling,
-    oar2024,
-    oar2024_appendix,
-    oar2024_others,
-)
 
-__all__ = ["COLUMNS", "MODULES", "VERDICTS", "Check", "check_all"]
+__all__ = ["COLUMNS", "VERDICTS", "Check", "check_all", "names", "study"]
 
 
-def check_all() -> pd.DataFrame:
-    """All checks as a frame with COLUMNS."""
+def names() -> list[str]:
+    """The studies that there are."""
+    return sorted(file.stem for file in Path(__file__).parent.glob("[!_]*.py"))
+
+
+def study(name: str, paper: str):
+    """The module of a study that a paper names; its CHECKS are functions that yield checks."""
+    if name not in names():
+        raise unknown("study of theory", name, names(), f"papers/{paper}/experiments.yaml")
+    return importlib.import_module(f"clrepro.theory.{name}")
+
+
+def check_all(studies: Mapping[str, Iterable[str]]) -> pd.DataFrame:
+    """All checks of the papers' studies, {paper: names}, as a frame with COLUMNS."""
+    modules = [(paper, study(name, paper)) for paper, named in studies.items() for name in named]
     rows = []
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the order of sums, hence rounding, must not depend on the machine
     try:
-        for module in MODULES:
+        for paper, module in modules:
             for function in module.CHECKS:
                 rows += [
-                    (module.PAPER, check.where, check.statement, check.form, check.checked, *check.outcome)
+                    (paper, check.where, check.statement, check.form, check.checked, *check.outcome)
                     for check in function()
                 ]
     finally:

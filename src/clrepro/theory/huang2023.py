@@ -27,7 +27,6 @@ from clrepro.theory._common import (
     unit,
 )
 
-PAPER = "huang2023"
 TAU = 0.1
 
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from clrepro.theory._common import BOTH, CORRECTED, PRINTED, Check, Outcome, bounded, decides, equal, gradient
-from clrepro.theory.huang2023 import HOW, PAPER, TAU, keys, scaling
+from clrepro.theory.huang2023 import HOW, TAU, keys, scaling
 
-__all__ = ["CHECKS", "PAPER"]
+__all__ = ["CHECKS"]
 
 
 def proposition_1() -> list[Check]:

@@ -29,7 +29,6 @@ from clrepro.theory._common import (
     unit,
 )
 
-PAPER = "li2024"
 TAU, ANGLE = 0.05, math.radians(10)
 MPT_MARGIN, MET_MARGIN = 0.23, 0.45
 

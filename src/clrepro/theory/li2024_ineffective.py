@@ -22,9 +22,9 @@ from clrepro.theory._common import (
     others,
     unit,
 )
-from clrepro.theory.li2024 import PAPER, one_hot
+from clrepro.theory.li2024 import one_hot
 
-__all__ = ["CHECKS", "PAPER"]
+__all__ = ["CHECKS"]
 NU, MARGIN = 3.0, 0.3
 COUNT, WIDTH = 8, 16
 

@@ -12,9 +12,8 @@ import torch
 from torch import Tensor
 
 from clrepro.theory._common import BOTH, CORRECTED, PRINTED, Check, Outcome, bounded, decides, generator, unit
-from clrepro.theory.li2024 import PAPER
 
-__all__ = ["CHECKS", "PAPER"]
+__all__ = ["CHECKS"]
 CASES = 20000
 
 

@@ -7,7 +7,6 @@ from clrepro.theory.li2024 import TAU
 from clrepro.theory.li2024_ineffective import (
     HOW,
     MARGIN,
-    PAPER,
     hardest,
     nearest_distance,
     per_anchor,
@@ -15,7 +14,7 @@ from clrepro.theory.li2024_ineffective import (
     views,
 )
 
-__all__ = ["CHECKS", "PAPER"]
+__all__ = ["CHECKS"]
 RATIO = 1.25
 
 

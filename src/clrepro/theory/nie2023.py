@@ -30,7 +30,6 @@ from clrepro.theory._common import (
     unit,
 )
 
-PAPER = "nie2023"
 TAU, TAU_PLUS, T, ALPHA = 0.05, 0.17, 6.0, 2.0  # table 2, BERT base
 HOW = f"autograd, one leaf per pair, {described()}"
 

@@ -21,9 +21,9 @@ from clrepro.theory._common import (
     softplus,
     unit,
 )
-from clrepro.theory.nie2023 import PAPER, TAU, T, contrastive, decoupled
+from clrepro.theory.nie2023 import TAU, T, contrastive, decoupled
 
-__all__ = ["CHECKS", "PAPER"]
+__all__ = ["CHECKS"]
 LOG2 = math.log(2)
 MIXED = 4  # mixed negatives of an anchor
 

@@ -22,9 +22,9 @@ from clrepro.theory._common import (
     tangent,
     unit,
 )
-from clrepro.theory.nie2023 import HOW, PAPER, TAU, Case, T, decoupled
+from clrepro.theory.nie2023 import HOW, TAU, Case, T, decoupled
 
-__all__ = ["CHECKS", "PAPER"]
+__all__ = ["CHECKS"]
 TAU_PLUS = 0.17  # of L_dcl+ on BERT_base, table 2
 MARGINS = {"dot product": 0.23, "distance": 0.45, "angle": 0.15 * math.pi}
 

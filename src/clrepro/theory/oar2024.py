@@ -27,7 +27,6 @@ from clrepro.theory._common import (
     unit,
 )
 
-PAPER = "oar2024"
 PAIRS, WIDTH = 4, 4
 TEMPERATURES = (0.05, 0.1, 0.5, 1.0, 5.0)
 Loss = Callable[[Tensor], Tensor]

@@ -17,9 +17,9 @@ from clrepro.theory._common import (
     gradient,
     unit,
 )
-from clrepro.theory.oar2024 import HOW, PAIRS, PAPER, WIDTH, free, infonce, lines, normal, partner, point, slopes
+from clrepro.theory.oar2024 import HOW, PAIRS, WIDTH, free, infonce, lines, normal, partner, point, slopes
 
-__all__ = ["CHECKS", "PAPER"]
+__all__ = ["CHECKS"]
 
 
 def appendix_a() -> list[Check]:

@@ -21,7 +21,6 @@ from clrepro.theory.oar2024 import (
     EIGEN,
     HOW,
     PAIRS,
-    PAPER,
     WIDTH,
     at_temperatures,
     lines,
@@ -32,7 +31,7 @@ from clrepro.theory.oar2024 import (
     stationary,
 )
 
-__all__ = ["CHECKS", "PAPER"]
+__all__ = ["CHECKS"]
 LAM = 0.0051
 WIDE = 8  # dimensions of the balanced lines of VICReg
 

@@ -7,7 +7,7 @@ the trees' own fields, not from ``ast.dump`` or ``ast.unparse``, whose texts dif
 
 import ast
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,13 @@ def of_study(study: str, *objectives: str) -> str:
     """The fingerprint of a study of simulation and of the objectives that its settings name."""
     named = (f"clrepro.simulation.{study}", *(f"{REGISTRY}.{name}" for name in objectives))
     return of_modules((*STAGES["simulate"], *named))
+
+
+def of_theory(studies: Mapping[str, Iterable[str]], *objectives: str) -> str:
+    """The fingerprint of the papers' studies of theory, {paper: names}, and of the objectives that they may use."""
+    named = (*(f"clrepro.theory.{name}" for part in studies.values() for name in part),
+             *(f"{REGISTRY}.{name}" for name in objectives))  # fmt: skip
+    return of_modules((*STAGES["theory"], *named))
 
 
 @cache
