@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from clrepro.evaluation.senteval.classifier import MOST_PASSES, Fit
+from clrepro.evaluation.senteval.classifier import Fit
+from clrepro.evaluation.senteval.kernels import MOST_PASSES
 from clrepro.evaluation.senteval.protocols import Protocol
 
 

@@ -6,7 +6,8 @@ their mean. The target of a score s is 1 - (s - f) on f = floor(s) and s - f on 
 
 import numpy as np
 
-from clrepro.evaluation.senteval.classifier import SEED, initial_weights, train_regressor
+from clrepro.evaluation.senteval.classifier import SEED, initial_weights
+from clrepro.evaluation.senteval.kernels import train_regressor
 from clrepro.evaluation.senteval.similarity import pearson, spearman
 
 SCORES = 5
