@@ -1,12 +1,14 @@
 """The HTML report: one self-contained page that answers "what reproduced?" and leads to the run behind every number.
 
 ``render`` turns plain data into the page and reads nothing but this folder: templates (``*.html.j2``, one a section),
-``report.css``, ``records.js`` and ``report.js``. The page works from disk without network. Its tables are readable
-without JavaScript; the script adds sorting, filters, and the dialogs of cells and runs, built from a JSON block.
+two style sheets and four scripts, which become one each. The page works from disk without network. Its tables are
+readable without JavaScript; the script adds sorting, filters, and the dialogs of cells and runs, built from a JSON
+block.
 """
 
 import base64
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -16,6 +18,8 @@ from clrepro.report.page import drawing, shaping, verdicts, words
 from clrepro.report.page.contract import complete
 
 FOLDER = Path(__file__).parent
+STYLES = ("base.css", "sections.css")
+SCRIPTS = ("dialogs.js", "tables.js", "sections.js")  # after records.js, on which they rest
 
 
 def render(data: dict) -> str:
@@ -24,8 +28,8 @@ def render(data: dict) -> str:
     Text from `data` is escaped, and the content security policy names the page's one script and one style sheet by
     their hashes, so that nothing else can run, whatever a record holds.
     """
-    style = text("report.css")
-    script = text("records.js") + text("report.js")
+    style = joined(STYLES)
+    script = text("records.js") + joined(SCRIPTS)
     page = complete(data)
     return (
         environment()
@@ -43,6 +47,11 @@ def render(data: dict) -> str:
 
 def text(name: str) -> Markup:
     return Markup((FOLDER / name).read_text("utf-8"))
+
+
+def joined(names: Iterable[str]) -> Markup:
+    """The files' texts with a blank line between them."""
+    return Markup("\n").join(map(text, names))
 
 
 def environment() -> Environment:
