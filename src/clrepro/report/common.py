@@ -40,6 +40,11 @@ def number(value: float, decimals: float | None, sign: bool = False) -> str:
     return f"{rounded:{'+' if sign else ''}f}" if rounded else f"{abs(rounded):f}"
 
 
+def short(value: float) -> str:
+    """A number of unknown size: to two digits after the point, as most tables; three in all if it is small or huge."""
+    return number(value, 2) if 0.1 <= abs(value) < 1e5 or value == 0 else f"{value:.3g}"
+
+
 def ours(row: pd.Series) -> str:
     """Our number of a cell with its spread, as a reader sees it; an en dash is a hole."""
     if pd.isna(row["ours"]):

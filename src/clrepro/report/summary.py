@@ -6,6 +6,7 @@ import pandas as pd
 
 from clrepro.catalogue import Catalogue
 from clrepro.report import html
+from clrepro.report.common import short
 from clrepro.report.opening import state_in_words
 
 WIDTH = 110
@@ -52,5 +53,5 @@ def claim(row) -> str:
     head += f"\n  {quoted}({row.place})"
     if pd.isna(row.estimate) or row.verdict == "missing":
         return f"{head}\n  {row.note}"
-    interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:.4g}, {row.ci_high:.4g}]"
-    return f"{head}\n  {row.estimate:.4g}{interval} over {row.seeds} seeds, {row.scope} comparisons"
+    interval = "" if pd.isna(row.ci_low) else f" [{short(row.ci_low)}, {short(row.ci_high)}]"
+    return f"{head}\n  {short(row.estimate)}{interval} over {row.seeds} seeds, {row.scope} comparisons"

@@ -38,10 +38,18 @@ function number(value, decimals = 2, plus = false) {
   return plus && value > 0 ? `+${text}` : text.replace("-", "−");
 }
 
+// Small and huge numbers with an exponent, as Python writes them: 1e-05, not 0.00001.
+function written(value, huge) {
+  const size = Math.abs(value);
+  const text = size && (size < 1e-4 || size >= huge) ? value.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(value);
+  return value < 0 ? text.replace("-", "−") : text;
+}
+
+const plain = (value) => (typeof value === "number" ? written(value, 1e16) : String(value)); // a setting, as words.plain in Python
+
 function short(value) {
-  if (typeof value !== "number") return String(value);
-  if (Number.isInteger(value)) return String(value).replace("-", "−");
-  return String(Number(value.toPrecision(5))).replace("-", "−");
+  const size = Math.abs(value); // as common.short in Python
+  return (size >= 0.1 && size < 1e5) || size === 0 ? number(value) : written(Number(value.toPrecision(3)), 1e5).replaceAll("-", "−");
 }
 
 function pairs(entries) {
@@ -49,11 +57,11 @@ function pairs(entries) {
   return make("dl", { className: "pairs" }, shown.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
 }
 
-function flat(object, prefix = "") {
+function flat(object, shown = plain, prefix = "") {
   return Object.entries(object || {}).flatMap(([name, value]) => {
-    if (value && typeof value === "object" && !Array.isArray(value)) return flat(value, `${prefix}${name}.`);
+    if (value && typeof value === "object" && !Array.isArray(value)) return flat(value, shown, `${prefix}${name}.`);
     if (missing(value)) return [];
-    return [[`${prefix}${name}`.replaceAll("_", " "), Array.isArray(value) ? value.join(", ") : short(value)]];
+    return [[`${prefix}${name}`.replaceAll("_", " "), Array.isArray(value) ? value.join(", ") : shown(value)]];
   });
 }
 
@@ -174,7 +182,7 @@ function curve(name, points, best) {
   const y = (value) => 22 + ((height - 40) * (high - value)) / (high - low || 1);
   const nodes = [
     draw("text", { class: "label", x: 4, y: 11 }, name.replaceAll("_", " ")),
-    draw("text", { x: width - 4, y: 11, "text-anchor": "end" }, `${short(Number(low.toPrecision(3)))} to ${short(Number(high.toPrecision(3)))}`),
+    draw("text", { x: width - 4, y: 11, "text-anchor": "end" }, `${short(low)} to ${short(high)}`),
     draw("line", { class: "axis", x1: 4, x2: width - 4, y1: height - 14, y2: height - 14 }),
     draw("text", { x: 4, y: height - 2 }, `step ${first}`),
     draw("text", { x: width - 4, y: height - 2, "text-anchor": "end" }, String(last)),
@@ -205,7 +213,7 @@ function runView(id) {
   );
   const curves = Object.entries(run.curves || {}).map(([name, points]) => curve(name, points, run.best_step));
   if (curves.some(Boolean)) body.push(make("h3", {}, "Curves"), make("div", { className: "curves" }, curves));
-  group("Scores", flat(run.scores));
+  group("Scores", flat(run.scores, short));
   group("Parameters", flat(run.parameters));
   group("Training", flat(run.training));
   group("Data", flat(run.data));

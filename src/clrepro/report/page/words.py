@@ -29,11 +29,7 @@ def signed(value: float | None, decimals: int | None = 2) -> str:
 
 
 def short(value: float | None) -> str:
-    """A number of unknown size with about three digits."""
-    if value is None:
-        return "–"
-    text = f"{value:.2f}" if 0.1 <= abs(value) < 1e5 or value == 0 else f"{value:.3g}"
-    return text.replace("-", "−")
+    return "–" if value is None else common.short(value).replace("-", "−")
 
 
 def plain(value: Any) -> str:

@@ -9,6 +9,7 @@ from clrepro import plotting
 from clrepro.catalogue import papers
 from clrepro.errors import unknown
 from clrepro.ledger.published import published
+from clrepro.report.common import number
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 
@@ -58,8 +59,9 @@ def before_and_after(frame: pd.DataFrame, notes: Notes, published_in: str) -> Fi
                 x = place + shift
                 if len(ours):
                     axis.bar(x, ours.mean(), WIDTH, color=colour, hatch=hatch, edgecolor="#333333", linewidth=0.6)
-                    axis.annotate(f"{ours.mean():.1f}", (x, 0), xytext=(0, 3), textcoords="offset points", ha="center",
-                                  fontsize=8, bbox={"boxstyle": "square,pad=0.1", "fc": "white", "lw": 0})  # fmt: skip
+                    axis.annotate(number(ours.mean(), 2), (x, 0), xytext=(0, 4), textcoords="offset points",
+                                  ha="center", va="bottom", rotation=90, fontsize=8,
+                                  bbox={"boxstyle": "square,pad=0.1", "fc": "white", "lw": 0})  # fmt: skip
                     if len(ours) > 1:
                         axis.plot([x] * len(ours), ours, "_", color="black", markersize=8, markeredgewidth=1)
                 else:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from clrepro import plotting
 from clrepro.evaluation.plane import MIN_DISTANCE, NEIGHBOURS
+from clrepro.report.common import number
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 
@@ -41,7 +42,7 @@ def planes(frame: pd.DataFrame, notes: Notes) -> Figure | None:
             said = [f"{loss}, {backbone}" if several else loss]
             for name, statistic in SAID.items():
                 score = lines.statistic(frame, statistic, **place)["value"]
-                said += [f"{name} {score.iloc[0]:.1f} %"] if len(score) else []
+                said += [f"{name} {number(score.iloc[0], 2)} %"] if len(score) else []
             axis.set_title(": ".join(filter(None, [said[0], ", ".join(said[1:])])))
             if len(x):
                 axis.scatter(x, y, c=colours(classes), s=9 if len(x) < 1000 else 3, linewidths=0, rasterized=True)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from clrepro import plotting
 from clrepro.ledger.clouds import THIRDS, along_diagonal
+from clrepro.report.common import number
 from clrepro.report.trained import lines
 from clrepro.report.trained.notes import Notes
 
@@ -67,7 +68,7 @@ def alignment_and_uniformity(frame: pd.DataFrame, notes: Notes) -> Figure:
         said += f" Statistics are those of the probe nearest to the selected step, at most {far} steps away."
     averages = frame[frame["statistic"] == STS].groupby("series", sort=False)["value"].mean()
     if len(averages):
-        said += f" Its STS average: {', '.join(f'{name} {value:.1f}' for name, value in averages.items())}."
+        said += f" Its STS average: {', '.join(f'{name} {number(value, 2)}' for name, value in averages.items())}."
     notes.below(figure, said, thirds)
     return figure
 
