@@ -14,7 +14,7 @@ from tests.evaluation.features import noisy
 def test_a_head_on_frozen_features_is_the_mlp_of_the_paper():
     train, train_labels = noisy(200, seed=1, noise=0.7)
     test, test_labels = noisy(300, seed=2, noise=0.7)
-    settings = fine_tune.Settings(epochs=30, learning_rate=0.1, hidden=(16, 8, 4))
+    settings = fine_tune.HeadSettings(epochs=30, learning_rate=0.1, hidden=(16, 8, 4))
     found = fine_tune.evaluate(train, train_labels, test, test_labels, settings)
     # oracle: weights as plain tensors, the default optimiser
     head = fine_tune.make_head(12, (16, 8, 4), 6, seed=0)
@@ -61,8 +61,8 @@ def test_the_whole_network_learns_what_a_frozen_encoder_lacks_and_the_encoder_gi
     how = dict(hidden=(16, 16, 16), epochs=20, learning_rate=0.05)
     with torch.no_grad():
         features = encoder.eval()(inputs)
-    frozen = fine_tune.evaluate(features, labels, features, labels, fine_tune.Settings(**how))
-    whole = fine_tune.Settings(**how, frozen=False)
+    frozen = fine_tune.evaluate(features, labels, features, labels, fine_tune.HeadSettings(**how))
+    whole = fine_tune.HeadSettings(**how, frozen=False)
     batches = linear_probe.shuffled(inputs, labels, 32, 0)
     trained = fine_tune.evaluate_network(encoder, batches, lambda: [(inputs[:100], labels[:100])], 2, whole)
     assert frozen["top1"] < 70 < 95 < trained["top1"]
@@ -70,4 +70,4 @@ def test_the_whole_network_learns_what_a_frozen_encoder_lacks_and_the_encoder_gi
     with pytest.raises(UserError, match="`frozen: false` needs images"):
         fine_tune.evaluate(features, labels, features, labels, whole)
     with pytest.raises(UserError, match="`frozen: true` takes stored features"):
-        fine_tune.evaluate_network(encoder, batches, list, 2, fine_tune.Settings())
+        fine_tune.evaluate_network(encoder, batches, list, 2, fine_tune.HeadSettings())

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from clrepro.evaluation import linear_probe
-from clrepro.evaluation.linear_probe import Settings
+from clrepro.evaluation.linear_probe import ProbeSettings
 from tests.evaluation.features import noisy
 
 # what counts as right
@@ -31,9 +31,9 @@ def test_accuracies_rank_ties_by_class_and_refuse_nan():
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(epochs=6, batch_size=32),
-        Settings(epochs=6, batch_size=50, learning_rate=0.3, weight_decay=1e-2, schedule="cosine", nesterov=True),
-        Settings(epochs=10, batch_size=32, learning_rate=1.0, momentum=0, schedule="steps", seed=3),
+        ProbeSettings(epochs=6, batch_size=32),
+        ProbeSettings(epochs=6, batch_size=50, learning_rate=0.3, weight_decay=1e-2, schedule="cosine", nesterov=True),
+        ProbeSettings(epochs=10, batch_size=32, learning_rate=1.0, momentum=0, schedule="steps", seed=3),
     ],
     ids=["huang2023", "nesterov", "steps"],
 )
@@ -68,7 +68,7 @@ def test_probe_scores_the_test_set_and_repeats_itself():
     train, train_labels = noisy(400, seed=1, noise=1.0)
     test, test_labels = noisy(300, seed=2, noise=1.0)
     train.setflags(write=False)  # as a mapped file is
-    settings = Settings(epochs=5)
+    settings = ProbeSettings(epochs=5)
     found = linear_probe.evaluate(train, train_labels, test, test_labels, settings)
     torch.rand(3)  # random numbers of others change nothing
     assert linear_probe.evaluate(train, train_labels, test, test_labels, settings) == found
@@ -78,15 +78,15 @@ def test_probe_scores_the_test_set_and_repeats_itself():
     highest = np.argsort(-scores, axis=1)[:, :5]
     assert found["top5"] == pytest.approx(100 * (highest == test_labels[:, None]).any(1).mean())
     assert found["top1"] > 60
-    assert linear_probe.evaluate(train, train_labels, test, test_labels, Settings(epochs=5, seed=1)) != found
+    assert linear_probe.evaluate(train, train_labels, test, test_labels, ProbeSettings(epochs=5, seed=1)) != found
 
 
 def test_a_probe_of_collapsed_features_names_one_class_and_a_diverged_one_none():
     labels = np.array([0, 1, 1, 2] * 10)
     parts = (np.ones((40, 3)), labels, np.ones((4, 3)), labels[:4])
-    assert linear_probe.evaluate(*parts, Settings(epochs=50, learning_rate=0.5))["top1"] == 50
+    assert linear_probe.evaluate(*parts, ProbeSettings(epochs=50, learning_rate=0.5))["top1"] == 50
     nothing = np.full((40, 3), np.nan)
-    assert linear_probe.evaluate(nothing, labels, nothing[:4], labels[:4], Settings(epochs=3))["top1"] == 0
+    assert linear_probe.evaluate(nothing, labels, nothing[:4], labels[:4], ProbeSettings(epochs=3))["top1"] == 0
 
 
 def test_batches_hold_every_example_once_an_epoch_in_new_orders():

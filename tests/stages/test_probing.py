@@ -55,7 +55,7 @@ def test_the_stage_fine_tunes_a_whole_network_as_a_direct_call_does(tmp_path, mo
             order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(epoch))
             return [(pixels["train"][rows[part]], labels["train"][rows[part]]) for part in order.split(32)]
 
-        settings = fine_tune.Settings(hidden=(16,), frozen=False, epochs=2, batch_size=32, learning_rate=0.05)
+        settings = fine_tune.HeadSettings(hidden=(16,), frozen=False, epochs=2, batch_size=32, learning_rate=0.05)
         test = [(pixels[split][tested], labels[split][tested])]
         encoder = load(run.folder / "model")
         scores_of = fine_tune.evaluate_network(encoder, epoch_of, lambda test=test: test, 10, settings)

@@ -17,7 +17,10 @@ def senteval(
     protocol: Annotated[str, typer.Option(help="test (10 folds), fast (5 folds) or dev (development scores)")] = "test",
     pooling: Annotated[
         str | None,
-        typer.Option(help="cls_before_pooler, cls, avg, avg_top2 or avg_first_last, for a transformers model"),
+        typer.Option(
+            help="for a transformers model: cls (its first token; SimCSE's cls_before_pooler), pooler (its pooler's "
+            "output; SimCSE's cls), avg, avg_top2 or avg_first_last"
+        ),
     ] = None,
     tasks: Annotated[str | None, typer.Option(help="SentEval's names with commas between them; all fourteen")] = None,
     out: Annotated[

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from clrepro.errors import UserError
-from clrepro.evaluation.senteval.encoders import POOLINGS, load_encoder
+from clrepro.evaluation.senteval.encoders import load_encoder
 
 SENTENCES = ["A chef is slicing onions .", "Rain .", "", "The old captain wrote a very long letter .", "Rain ."]
 
@@ -39,7 +39,7 @@ def hidden_states(folder, sentence):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_each_pooling_is_what_simcse_means_by_its_name(bert, pooling, threads):
+def test_each_pooling_is_what_its_name_says(bert, pooling, threads):
     torch.set_num_threads(threads)
     found = load_encoder(bert, pooling, "cpu")(SENTENCES)
     assert torch.get_num_threads() == threads
@@ -48,8 +48,8 @@ def test_each_pooling_is_what_simcse_means_by_its_name(bert, pooling, threads):
     for sentence, vector in zip(SENTENCES, found, strict=True):
         states, pooled = hidden_states(bert, sentence)
         expected = {
-            "cls_before_pooler": states[3][0],
-            "cls": pooled,
+            "cls": states[3][0],
+            "pooler": pooled,
             "avg": states[3].mean(0),
             "avg_top2": (states[3] + states[2]).mean(0) / 2,
             "avg_first_last": (states[1] + states[3]).mean(0) / 2,
@@ -99,7 +99,8 @@ def test_bad_encoders_are_refused_with_the_remedy(bert, tiny, tmp_path):
     for name, pooling, message in (
         (bert, "mean", "unknown pooling 'mean'"),
         (bert, None, "choose a pooling"),
-        (tiny[1], "cls", "no trained pooler; use pooling 'cls_before_pooler'"),
+        (bert, "cls_before_pooler", "cls_before_pooler is `cls` here, and its `cls` is `pooler`"),
+        (tiny[1], "pooler", "no trained pooler; use pooling 'cls'"),
         (tmp_path / "nowhere", "avg", "there is no folder"),
         (tmp_path / "empty", "avg", "does not load"),
         (tmp_path / "absent.npz", None, "absent.npz is missing"),

@@ -8,8 +8,7 @@ from torchvision.transforms.v2 import functional as oracle
 
 from clrepro.errors import UserError
 from clrepro.modalities.image import augment as operations
-from clrepro.modalities.image.augment import Recipe, augment
-from clrepro.modalities.image.augmentations import RECIPES
+from clrepro.modalities.image.augment import Augmentation, augment
 from tests.modalities.image.drawn import pictures
 
 BILINEAR = InterpolationMode.BILINEAR
@@ -63,42 +62,42 @@ def test_rotation_is_torchvisions():
         torch.testing.assert_close(result, oracle.rotate(picture, angle, BILINEAR), atol=1e-5, rtol=0)
 
 
-# Augmentation: recipes
+# Augmentations
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", AUGMENTATIONS)
 def test_a_picture_does_not_depend_on_its_batch(name):
-    recipe = Recipe(name)
-    channels = len(recipe.normalisation[0])
+    augmentation = Augmentation(name)
+    channels = len(augmentation.normalisation[0])
     batch, indices = pictures(9, 16, 16, channels), np.array([5, 70_000, 2, 9, 1, 0, 4_000_000_000, 3, 8])
-    whole = augment(batch, recipe, 7, 3, indices, 1)
+    whole = augment(batch, augmentation, 7, 3, indices, 1)
     some = [6, 0, 3]
-    assert torch.allclose(augment(batch[some], recipe, 7, 3, indices[some], 1), whole[some], atol=1e-5)
-    assert torch.equal(augment(batch.numpy(), recipe, 7, 3, torch.from_numpy(indices), 1), whole)
+    assert torch.allclose(augment(batch[some], augmentation, 7, 3, indices[some], 1), whole[some], atol=1e-5)
+    assert torch.equal(augment(batch.numpy(), augmentation, 7, 3, torch.from_numpy(indices), 1), whole)
     assert whole.dtype == torch.float32
     assert whole.isfinite().all()
     if not name.startswith("test"):
         for changed in ((8, 3, 1), (7, 4, 1), (7, 3, 0)):
             seed, epoch, view = changed
-            assert (augment(batch, recipe, seed, epoch, indices, view) != whole).flatten(1).any(1).all(), changed
+            assert (augment(batch, augmentation, seed, epoch, indices, view) != whole).flatten(1).any(1).all(), changed
 
 
 def test_a_step_of_a_large_batch_equals_its_pieces(monkeypatch):
-    batch, recipe = pictures(40, 32, 32), Recipe("macl_cifar")
-    whole = augment(batch, recipe, 0, 0, np.arange(40), 0)
+    batch, augmentation = pictures(40, 32, 32), Augmentation("macl_cifar")
+    whole = augment(batch, augmentation, 0, 0, np.arange(40), 0)
     monkeypatch.setattr(operations, "CPU_CHUNK", 3 * 3072)
-    assert torch.allclose(augment(batch, recipe, 0, 0, np.arange(40), 0), whole, atol=1e-5)
+    assert torch.allclose(augment(batch, augmentation, 0, 0, np.arange(40), 0), whole, atol=1e-5)
 
 
 def test_augment_refuses_what_it_cannot_do():
     batch = pictures(2, 8, 8)
     with pytest.raises(UserError, match="macl_cifar"):
-        Recipe("macl_cifra")
+        Augmentation("macl_cifra")
     with pytest.raises(UserError, match="statistics='digits'"):
-        augment(batch[:, :1], Recipe("test"), 0, 0, np.arange(2), 0)
+        augment(batch[:, :1], Augmentation("test"), 0, 0, np.arange(2), 0)
     with pytest.raises(UserError, match="2 pictures but 3 indices"):
-        augment(batch, Recipe("test"), 0, 0, np.arange(3), 0)
+        augment(batch, Augmentation("test"), 0, 0, np.arange(3), 0)
     with pytest.raises(UserError, match="uint8"):
-        augment(batch.float(), Recipe("test"), 0, 0, np.arange(2), 0)
+        augment(batch.float(), Augmentation("test"), 0, 0, np.arange(2), 0)
     with pytest.raises(UserError, match="indices run from -1"):
-        augment(batch, Recipe("test"), 0, 0, np.array([-1, 0]), 0)
+        augment(batch, Augmentation("test"), 0, 0, np.array([-1, 0]), 0)

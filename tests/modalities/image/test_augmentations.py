@@ -5,7 +5,7 @@ import pytest
 import torch
 from torchvision.transforms.v2 import functional as oracle
 
-from clrepro.modalities.image.augment import Recipe, augment
+from clrepro.modalities.image.augment import Augmentation, augment
 from clrepro.modalities.image.augmentations import STATISTICS, draw
 from clrepro.modalities.image.draws import uniforms
 from tests.modalities.image.drawn import pictures
@@ -15,7 +15,7 @@ from tests.modalities.image.drawn import pictures
 def test_the_test_view_is_exactly_the_normalised_picture(name, statistics):
     mean, deviation = (torch.tensor(values).view(-1, 1, 1) for values in STATISTICS[statistics])
     batch = pictures(5, 32, 32, len(mean))
-    found = augment(batch, Recipe(name, statistics=statistics), 0, 0, np.arange(5), 0)
+    found = augment(batch, Augmentation(name, statistics=statistics), 0, 0, np.arange(5), 0)
     assert torch.equal(found, (batch.float() / 255 - mean) / deviation)
 
 
@@ -23,16 +23,16 @@ def test_the_centre_view_of_a_squashed_photograph_is_torchvisions():
     photograph = oracle.gaussian_blur(pictures(1, 300, 420).float(), [31, 31], [6.0, 6.0])[0]
     photograph = ((photograph - photograph.min()) / (photograph.max() - photograph.min()) * 255).byte()
     squashed = oracle.resize(photograph, [256, 256], antialias=True)
-    found = augment(squashed[None], Recipe("test_centre"), 0, 0, np.arange(1), 0, sizes=np.array([[300, 420]]))[0]
+    found = augment(squashed[None], Augmentation("test_centre"), 0, 0, np.arange(1), 0, sizes=np.array([[300, 420]]))[0]
     usual = oracle.center_crop(oracle.resize(photograph, [256], antialias=True), [224, 224]).float() / 255
     expected = oracle.normalize(usual, *STATISTICS["imagenet"])
     assert (found - expected).abs().mean() < 0.02  # of a standard deviation; the picture itself spreads over four
     assert (oracle.horizontal_flip(found) - expected).abs().mean() > 0.3
 
 
-def test_drawn_parameters_have_the_recipes_distribution():
+def test_drawn_parameters_have_the_augmentations_distribution():
     count = 20_000
-    drawn = draw(Recipe("simclr_imagenet"), 0, 0, np.arange(count), 0, 375, 500)
+    drawn = draw(Augmentation("simclr_imagenet"), 0, 0, np.arange(count), 0, 375, 500)
     top, left, height, width = drawn.boxes.T
     assert min(top.min(), left.min()) >= 0
     assert (top + height).max() <= 375

@@ -15,7 +15,7 @@ from clrepro.evaluation import linear_probe
 from clrepro.ledger.scores import score
 from clrepro.modalities.image import image_sets
 from clrepro.modalities.image.encoder import load
-from clrepro.modalities.image.features import Images, augmented, embed, recipe_of_tests
+from clrepro.modalities.image.features import Images, augmentation_of_tests, augmented, embed
 from clrepro.modalities.image.probes import Features, rows
 from clrepro.modalities.image.training import ImageWorkload, train_encoder
 from clrepro.paths import read_json
@@ -149,7 +149,7 @@ def test_probes_of_features_have_the_rows_that_scores_take(digits, tmp_path):
     train(digits, tmp_path, objectives.make("nt_xent", temperature=0.1))
     (folder,) = tmp_path.glob("best-*")
     encoder, parts = load(folder), []
-    recipe = recipe_of_tests("digits", ENCODER)
+    recipe = augmentation_of_tests("digits", ENCODER)
     for split in ("train", "test"):
         part = image_sets.load(digits / split)
         parts += [embed(encoder, part, recipe, torch.device("cpu")), part.labels]
@@ -172,7 +172,7 @@ def test_probes_of_features_have_the_rows_that_scores_take(digits, tmp_path):
     order = torch.randperm(len(parts[1]), generator=torch.Generator().manual_seed(1))[:300]
     assert (labels.numpy() == parts[1][order]).all()
     torch.testing.assert_close(features, torch.from_numpy(parts[0][order]), rtol=1e-4, atol=1e-5)
-    weights, _ = linear_probe.fit(batches, 64, 10, linear_probe.Settings(epochs=1))
+    weights, _ = linear_probe.fit(batches, 64, 10, linear_probe.ProbeSettings(epochs=1))
     assert weights.shape == (10, 64)
     seen = Images(lambda: load(folder), {"train": train_set}, recipe, torch.device("cpu"))
     augmenting = {"linear": {"augmentation": "linear", "epochs": 1}}

@@ -17,11 +17,11 @@ def test_bars_stand_beside_published_heights_and_name_what_is_missing(demo):
     assert [bar.get_height() for bar in axis.patches] == pytest.approx(expected)
     assert [text.get_text() for text in axis.texts].count("missing") == 1
     # printed in version 1's table 3, and of the plain ones in version 2's table 5
-    assert bars.published_heights("BERT_base") == {
+    assert bars.published_heights("li2024/table_3_v1", "BERT_base") == {
         "mMHE": 78.40, "MHE": 62.62, "mMHS": 78.27, "MHS": 72.73, "mB": 78.34, "B": 65.60, "mV": 78.24, "V": 65.53,
     }  # fmt: skip
     diamonds = [line.get_ydata()[0] for line in axis.lines if line.get_marker() == "D"]
-    assert sorted(diamonds) == sorted(bars.published_heights("BERT_base").values())
+    assert sorted(diamonds) == sorted(bars.published_heights("li2024/table_3_v1", "BERT_base").values())
     assert any("does not compare" in text.get_text() for text in figure.legends[0].get_texts())
 
 
@@ -40,4 +40,4 @@ def test_gains_stand_above_the_bars_of_a_batch_size_and_published_heights_at_pap
 
     assert diamonds(NOTES) == set()
     assert len(diamonds(Notes(True, ("Demo scale.",)))) == 4  # of batches 64 and 128, which the paper has as well
-    assert bars.published_accuracies("ImageNet_ResNet-50")["MACL", 1024] == 66.5
+    assert bars.published_accuracies("huang2023/figure_3")["MACL", 1024] == 66.5

@@ -19,7 +19,7 @@ def test_points_stand_at_their_places_in_the_colour_of_their_class_and_the_metho
         assert np.array_equal(axis.collections[0].get_offsets().T, expected)
         colours.append(axis.collections[0].get_facecolors())
         linear, centre = (mean(own, statistic=name) for name in ("linear/top1", "places/central_separability"))
-        assert axis.get_title(loc="left") == f"{series.split(',')[0]}: linear {linear:.1f} %, centre {centre:.1f} %"
+        assert axis.get_title(loc="left") == f"{series.split(',')[0]}: linear {linear:.2f} %, centre {centre:.2f} %"
     assert all(np.array_equal(part, colours[0]) for part in colours)  # a class has one colour in all panels
     assert len(np.unique(colours[0], axis=0)) == 10
     assert footnote(figure).startswith("UMAP of the unit rows of 40 test images, 15 neighbours")

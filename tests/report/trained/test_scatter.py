@@ -22,7 +22,7 @@ def test_points_of_alignment_and_uniformity_are_those_of_the_selected_checkpoint
         assert sorted(np.concatenate([dots.get_array() for dots in clouds])) == pytest.approx(sorted(scores))
     assert "steps away" not in footnote(figure)
     average = mean(frame, statistic="sts/Avg", series="L_dcl")
-    assert f"L_dcl {average:.1f}" in footnote(figure)
+    assert f"L_dcl {average:.2f}" in footnote(figure)
     between = frame.assign(step=frame["step"].where(frame["statistic"] != "sts/Avg", 45))
     figure, _ = drawn(demo, "nie2023/figure_1a", between)
     assert "at most 5 steps away" in footnote(figure)
