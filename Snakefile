@@ -13,36 +13,31 @@ if "scale" not in config:
 
 
 include: "rules/common.smk"
-include: "rules/start.smk"
 include: "rules/data.smk"
 include: "rules/train.smk"
-include: "rules/embed.smk"
-include: "rules/probe.smk"
-include: "rules/detect.smk"
+include: "rules/evaluate.smk"
 include: "rules/simulate.smk"
 include: "rules/collect.smk"
 include: "rules/report.smk"
+include: "rules/targets.smk"
 
 
 rule all:
     input:
-        CATALOGUE.report_files,
-        GRID_FILES,
+        FILES.report,
+        GRIDS,
     default_target: True
 
 
+onstart:
+    start.end_orphans(RUN)
+    start.remove_submission_limit(workflow)
+
+
 onsuccess:
-    job_records.save(CATALOGUE)
-    print(f"The report: {CATALOGUE.report_files[-1]}")
+    records.save(CONFIG.scale, CATALOGUE.sources())
+    print(f"The report: {FILES.report[-1]}")
 
 
-# what is finished is worth seeing; the rest are holes with their reasons
 onerror:
-    from clrepro.report import html
-
-    try:
-        job_records.save(CATALOGUE)
-        html.write(CATALOGUE)
-        print(f"Some jobs failed. The report of what there is: {CATALOGUE.report_files[-1]}")
-    except Exception as failure:
-        print(f"Some jobs failed, and the report of what there is as well: {failure}")
+    report_of_what_there_is()

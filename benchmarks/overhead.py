@@ -18,18 +18,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 
 from clrepro.catalogue import Catalogue, cost
+from clrepro.catalogue.jobs import Jobs
 from clrepro.config import load
 from clrepro.paths import ROOT
 
 FILES = {"demo": "config.yaml", "bench": "config/bench.yaml", "paper": "config/paper.yaml"}
+# where Snakemake runs
+LOCAL = ("fetch", "generate", "table", "printed_tables", "figure", "grid", "report")
+# the workflow behind these jobs: it checks the targets that it is asked for against the rules that are there
 SNAKEFILE = """
-include: "{root}/Snakefile"
-
 for number in range(100):
 
     rule:
@@ -44,6 +45,9 @@ for number in range(100):
             runtime=5,
         script:
             "empty.py"
+
+
+include: "{root}/Snakefile"
 """
 SCRIPT = """
 from pathlib import Path
@@ -106,29 +110,6 @@ def seconds(moment: str) -> float:
     return time.mktime(time.strptime(moment, "%Y-%m-%dT%H:%M:%S"))
 
 
-def stages(catalogue: Catalogue) -> Counter:
-    """How many jobs of each kind a scale has: {(stage, whether it stays where Snakemake runs): jobs}."""
-    found: Counter = Counter()
-    for bundle in catalogue.bundles():
-        found["train", False] += 1
-        if bundle.modality == "image":
-            probed = bool(catalogue.result_files(bundle))
-            found["embed", False] += probed
-            found["probe", False] += probed
-            continue
-        kinds = [kind for kind in ("sts", "transfer") if any(catalogue.tests(run, kind) for run in bundle.runs)]
-        found["embed", False] += bool(kinds)
-        for kind in kinds:
-            found[kind, False] += 1
-    found["prepare", False] = len(catalogue.backbones())
-    found["simulate, theory", False] = len(catalogue.simulations) + 1
-    found["fetch", True] = len(catalogue.sources())
-    tables = sum(bool(table.runs) for table in catalogue.tables)
-    printed = len({table.paper for table in catalogue.tables if not table.runs})
-    found["tables, figures, report", True] = tables + printed + len(catalogue.figures) + len(catalogue.grids) + 1
-    return found
-
-
 def share(scale: str, cluster: float, local: float) -> None:
     """Print what the jobs of a scale cost, beside the hours of its trainings and embeddings."""
     config = load(scale)
@@ -136,15 +117,16 @@ def share(scale: str, cluster: float, local: float) -> None:
     print(f"\n{'runs in a job':<16}{'jobs':>7}{'on nodes':>10}{'overhead':>12}{'trainings':>12}{'share':>8}")
     for runs in RUNS_IN_JOBS:
         catalogue = Catalogue(config.model_copy(update={"jobs": config.jobs.model_copy(update={"runs": runs})}))
-        jobs = stages(catalogue)
-        nodes = sum(count for (_, stays), count in jobs.items() if not stays)
-        hours = (nodes * cluster + (jobs.total() - nodes) * local) / 3600
+        jobs = Jobs(catalogue).counts
+        total = sum(jobs.values())
+        nodes = total - sum(jobs.get(rule, 0) for rule in LOCAL)
+        hours = (nodes * cluster + (total - nodes) * local) / 3600
         work = cost.of_runs(catalogue, catalogue.runs).hours
         one_gpu = one_gpu or (jobs, hours, work)
         percent = 100 * hours / (hours + work)
-        print(f"{runs:<16}{jobs.total():>7}{nodes:>10}{hours:>10.1f} h{work:>10.0f} h{percent:>7.2f}%")
+        print(f"{runs:<16}{total:>7}{nodes:>10}{hours:>10.1f} h{work:>10.0f} h{percent:>7.2f}%")
     jobs, hours, work = one_gpu
-    print("one run a job: " + ", ".join(f"{stage} {count}" for (stage, _), count in jobs.items()))
+    print("one run a job: " + ", ".join(f"{rule} {count}" for rule, count in jobs.items()))
     print(f"Trainings are priced for {hardware.name}, {hardware.teraflops:g} TFLOP/s; on GPUs up to")
     print(
         f"{hardware.teraflops * 0.03 / 0.97 * work / hours:.0f} TFLOP/s the share with one run a job stays below 3 %."

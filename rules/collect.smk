@@ -1,118 +1,98 @@
-# Tables and figures from records; one rule each, named paper_table or paper_figure, and one target a paper. They take
-# seconds, less than it takes to hand a job over: they run where Snakemake does.
-
-NOT_IN_TABLES = {"mirror", "device", "jobs", "hardware", "simulation", "papers", "figures", "grids"}
-
-for table in CATALOGUE.tables:
-    if table.runs:
-
-        rule:
-            name:
-                table.target
-            input:
-                CATALOGUE.table_inputs(table),
-            output:
-                shown(CATALOGUE.table_files(table), f"{table.paper}/{table.name}"),
-            params:
-                tables=[f"{table.paper}/{table.name}"],
-                paper=digest([papers.load(table.paper, part) for part in ("published", "experiments", "errata")]),
-                config=digest(CONFIG.model_dump(exclude=NOT_IN_TABLES)),
-                code=fingerprint.of_stage("table"),
-            log:
-                f"{LOGS}/tables/{table.target}.log",
-            conda:
-                "../envs/data.yaml"
-            localrule: True
-            script:
-                "../scripts/table.py"
-
-    else:
-
-        rule:
-            name:
-                table.target
-            input:
-                CATALOGUE.table_files(table),
+# Tables and figures from records. They take seconds, less than it takes to hand a job over: they run where Snakemake
+# does. A table without runs (settings, formulas, quoted numbers, holes) shares a job with the others of its paper.
+FIGURES = {f"{figure.paper}/{figure.name}": figure for figure in CATALOGUE.figures}
+GRID_RUNS = {str(FILES.grid(name).relative_to(f"{ROOT}/grids"))[: -len(".csv")]: name for name in CATALOGUE.grids}
+GRIDS = [FILES.grid(name) for name in CATALOGUE.grids]
 
 
-for paper in CONFIG.papers:
-    as_printed = [table for table in CATALOGUE.tables if table.paper == paper and not table.runs]
-    if as_printed:
-
-        # tables without runs (settings, formulas, quoted numbers, holes) share a job
-        rule:
-            name:
-                f"{paper}_without_runs"
-            output:
-                [
-                    path
-                    for table in as_printed
-                    for path in shown(CATALOGUE.table_files(table), f"{paper}/{table.name}")
-                ],
-            params:
-                tables=[f"{paper}/{table.name}" for table in as_printed],
-                paper=digest([papers.load(paper, part) for part in ("published", "experiments", "errata")]),
-                config=digest(CONFIG.model_dump(exclude=NOT_IN_TABLES)),
-                code=fingerprint.of_stage("table"),
-            log:
-                f"{LOGS}/tables/{paper}_without_runs.log",
-            conda:
-                "../envs/data.yaml"
-            localrule: True
-            script:
-                "../scripts/table.py"
+rule table:
+    input:
+        lambda wildcards: JOBS.table_inputs(TABLES[wildcards.part]),
+    output:
+        f"{ROOT}/tables/{{part}}.csv",
+        f"{ROOT}/tables/{{part}}.md",
+        f"{ROOT}/tables/{{part}}.tex",
+        shown(f"{ROOT}/tables/{{part}}.html"),
+    wildcard_constraints:
+        part=one_of(TABLES),
+    params:
+        missing=lambda wildcards: lost(f"{ROOT}/tables/{wildcards.part}.csv"),
+        paper=lambda wildcards: paper_parts(paper_of(wildcards), "published", "experiments", "errata"),
+        config=IN_TABLES,
+        code=fingerprint.of_stage("table"),
+    log:
+        f"{LOGS}/tables/{{part}}.log",
+    conda:
+        "../envs/data.yaml"
+    localrule: True
+    script:
+        "../scripts/table.py"
 
 
-for paper in CONFIG.papers:
-
-    rule:
-        name:
-            paper
-        input:
-            [file for file in TABLE_FILES + FIGURE_FILES + SIMULATION_FILES if file.parent.name == paper],
-
-
-for figure in CATALOGUE.figures:
-
-    rule:
-        name:
-            figure.target
-        input:
-            files(figure.runs, "record.json"),
-            files([run for run in figure.runs if run.has_statistics], "statistics.json"),
-            [file for result in figure.results for file in files(figure.runs, result)],
-        output:
-            shown(CATALOGUE.figure_files(figure), f"{figure.paper}/{figure.name}"),
-        params:
-            figure=f"{figure.paper}/{figure.name}",
-            paper=digest([papers.load(figure.paper, part) for part in ("published", "experiments")]),
-            config=digest(CONFIG.model_dump(exclude=NOT_IN_TABLES)),
-            code=fingerprint.of_stage("figure"),
-        log:
-            f"{LOGS}/figures/{figure.target}.log",
-        conda:
-            "../envs/data.yaml"
-        localrule: True
-        script:
-            "../scripts/figure.py"
+rule printed_tables:
+    output:
+        FILES.manifest("printed", "{paper}"),
+    params:
+        tables=lambda wildcards: [table.name for table in PRINTED[wildcards.paper]],
+        missing=lambda wildcards: lost(FILES.manifest("printed", wildcards.paper)),
+        paper=lambda wildcards: paper_parts(wildcards.paper, "published", "experiments", "errata"),
+        config=IN_TABLES,
+        code=fingerprint.of_stage("table"),
+    log:
+        f"{LOGS}/tables/{{paper}}/printed.log",
+    conda:
+        "../envs/data.yaml"
+    localrule: True
+    script:
+        "../scripts/printed_tables.py"
 
 
-for name, file in zip(CATALOGUE.grids, GRID_FILES):
+rule figure:
+    input:
+        lambda wildcards: JOBS.figure_inputs(FIGURES[wildcards.part]),
+    output:
+        shown(f"{ROOT}/figures/{{part}}.svg"),
+        f"{ROOT}/figures/{{part}}.png",
+        f"{ROOT}/figures/{{part}}.csv",
+    wildcard_constraints:
+        part=one_of(name for name, figure in FIGURES.items() if figure.points),
+    params:
+        paper=lambda wildcards: paper_parts(paper_of(wildcards), "published", "experiments"),
+        config=IN_TABLES,
+        code=fingerprint.of_stage("figure"),
+    log:
+        f"{LOGS}/figures/{{part}}.log",
+    conda:
+        "../envs/data.yaml"
+    localrule: True
+    script:
+        "../scripts/figure.py"
 
-    rule:
-        name:
-            f"grid_{digest(name)}"
-        input:
-            files(CATALOGUE.grids[name], "record.json"),
-        output:
-            file,
-        params:
-            grid=name,
-            code=fingerprint.of_stage("table"),
-        log:
-            f"{LOGS}/grids/{digest(name)}.log",
-        conda:
-            "../envs/data.yaml"
-        localrule: True
-        script:
-            "../scripts/grid.py"
+
+# a figure of which this configuration trains no run: its list of holes, and no picture
+use rule figure as empty_figure with:
+    output:
+        f"{ROOT}/figures/{{part}}.csv",
+    wildcard_constraints:
+        part=one_of(name for name, figure in FIGURES.items() if not figure.points),
+    log:
+        f"{LOGS}/figures/{{part}}.log",
+
+
+rule grid:
+    input:
+        lambda wildcards: JOBS.trained(CATALOGUE.grids[GRID_RUNS[wildcards.grid]]),
+    output:
+        f"{ROOT}/grids/{{grid}}.csv",
+    wildcard_constraints:
+        grid=".+",
+    params:
+        grid=lambda wildcards: GRID_RUNS[wildcards.grid],
+        code=fingerprint.of_stage("table"),
+    log:
+        f"{LOGS}/grids/{{grid}}.log",
+    conda:
+        "../envs/data.yaml"
+    localrule: True
+    script:
+        "../scripts/grid.py"

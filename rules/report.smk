@@ -3,15 +3,15 @@
 
 rule report:
     input:
-        TABLE_FILES,
-        FIGURE_FILES,
-        SIMULATION_FILES,
-        CATALOGUE.theory_files,
+        tables_of(CONFIG.papers),
+        [file for figure in CATALOGUE.figures for file in FILES.of_figure(figure)],
+        [file for simulation in CATALOGUE.simulations for file in simulation.files],
+        FILES.theory,
     output:
-        CATALOGUE.report_files,
+        FILES.report,
     params:
-        papers=digest([papers.load(paper, part) for paper in CONFIG.papers for part in papers.PARTS]),
-        config=digest(CONFIG.model_dump(exclude={"mirror", "device", "jobs", "hardware"})),
+        papers=[paper_parts(paper, *papers.PARTS) for paper in CONFIG.papers],
+        config=settings_but(),
         code=fingerprint.of_stage("report"),
     log:
         f"{LOGS}/report.log",

@@ -1,34 +1,36 @@
-# Figures that need no trained encoder, each named paper_figure, and the papers' theory as checks.
+# Figures that need no trained encoder, and the papers' theory as checks.
+SIMULATIONS = {f"{simulation.paper}/{simulation.name}": simulation for simulation in CATALOGUE.simulations}
 
-for simulation in CATALOGUE.simulations:
 
-    rule:
-        name:
-            simulation.target
-        output:
-            simulation.files,
-        params:
-            study=simulation.study,
-            settings=simulation.settings,
-            code=fingerprint.of_study(simulation.study, *simulation.objectives),
-        log:
-            f"{LOGS}/simulate/{simulation.target}.log",
-        benchmark:
-            f"{BENCHMARKS}/simulate/{simulation.target}.tsv"
-        conda:
-            "../envs/torch.yaml" if simulation.study in WITH_TORCH else "../envs/data.yaml"
-        # a thinned figure is quicker than its imports
-        threads: 1 if simulation.settings["footnote"] else 2
-        resources:
-            mem_mb=grown(4000),
-            runtime=grown(60),
-        script:
-            "../scripts/simulate.py"
+rule simulate:
+    output:
+        shown(f"{ROOT}/figures/{{part}}.svg"),
+        f"{ROOT}/figures/{{part}}.png",
+        f"{ROOT}/figures/{{part}}.csv",
+    wildcard_constraints:
+        part=one_of(SIMULATIONS),
+    params:
+        study=lambda wildcards: SIMULATIONS[wildcards.part].study,
+        settings=lambda wildcards: SIMULATIONS[wildcards.part].settings,
+        code=lambda wildcards: SIMULATIONS[wildcards.part].code,
+    log:
+        f"{LOGS}/simulate/{{part}}.log",
+    benchmark:
+        f"{BENCHMARKS}/simulate/{{part}}.tsv"
+    conda:
+        "../envs/torch.yaml"
+    # a thinned figure is quicker than its imports
+    threads: lambda wildcards: 1 if SIMULATIONS[wildcards.part].settings["footnote"] else 2
+    resources:
+        mem_mb=grown(4000),
+        runtime=grown(60),
+    script:
+        "../scripts/simulate.py"
 
 
 rule theory:
     output:
-        CATALOGUE.theory_files,
+        FILES.theory,
     params:
         studies=papers.theory(CONFIG.papers),
         code=fingerprint.of_theory(papers.theory(CONFIG.papers), *NAMES),

@@ -1,28 +1,50 @@
-# One job trains a bundle of runs: several at demo scale, one at paper scale.
+# One job trains a bundle of runs: several at demo scale, one at paper scale. Its output lists the runs' records.
 
-for bundle in CATALOGUE.bundles():
 
-    rule:
-        name:
-            f"train_{bundle.name}"
-        input:
-            CATALOGUE.train_inputs(bundle),
-        output:
-            records=files(bundle.runs, "record.json"),
-            # an untrained encoder has no steps to probe, but may have held-out sentences to measure
-            probes=files(bundle.probed, "statistics.json"),
-        params:
-            code=sorted({CATALOGUE.training_code(run) for run in bundle.runs}),
-        log:
-            f"{LOGS}/train/{bundle.name}.log",
-        benchmark:
-            f"{BENCHMARKS}/train/{bundle.name}.tsv"
-        conda:
-            "../envs/torch.yaml"
-        threads: JOBS.threads * JOBS.processes
-        resources:
-            mem_mb=grown(JOBS.memory_mb * JOBS.processes),
-            runtime=grown(JOBS.runtime_minutes),
-            gpu=JOBS.gpus * JOBS.processes,
-        script:
-            "../scripts/train.py"
+rule train:
+    input:
+        lambda wildcards: JOBS.training_inputs(wildcards.bundle),
+    output:
+        FILES.manifest("train", "{bundle}"),
+    params:
+        runs=lambda wildcards: JOBS.run_given(wildcards.bundle),
+        code=lambda wildcards: JOBS.training_code(wildcards.bundle),
+        missing=lambda wildcards: lost(FILES.manifest("train", wildcards.bundle)),
+    log:
+        f"{LOGS}/train/{{bundle}}.log",
+    benchmark:
+        f"{BENCHMARKS}/train/{{bundle}}.tsv"
+    conda:
+        "../envs/torch.yaml"
+    threads: WORK.threads * WORK.processes
+    resources:
+        mem_mb=grown(WORK.memory_mb * WORK.processes),
+        runtime=grown(WORK.runtime_minutes),
+        gpu=WORK.gpus * WORK.processes,
+    script:
+        "../scripts/train.py"
+
+
+# Every distinct test sentence, or every image, once per checkpoint; features are temporary, checkpoints are not.
+rule embed:
+    input:
+        FILES.manifest("train", "{bundle}"),
+        lambda wildcards: JOBS.training_inputs(wildcards.bundle),
+    output:
+        temp(directory(f"{ROOT}/features/{{bundle}}")),
+    params:
+        runs=lambda wildcards: JOBS.run_given(wildcards.bundle),
+        code=lambda wildcards: JOBS.embedding_code(wildcards.bundle),
+    log:
+        f"{LOGS}/embed/{{bundle}}.log",
+    benchmark:
+        f"{BENCHMARKS}/embed/{{bundle}}.tsv"
+    conda:
+        "../envs/torch.yaml"
+    threads: WORK.threads
+    resources:
+        mem_mb=grown(WORK.memory_mb),
+        runtime=grown(WORK.runtime_minutes),
+        gpu=WORK.gpus,
+    script:
+        "../scripts/embed.py"

@@ -1,9 +1,10 @@
-"""Embed the test sentences with a bundle of checkpoints."""
+"""Store the features of a bundle's runs."""
 
 from pathlib import Path
 
 from clrepro import stages
+from clrepro.modalities import run_from
 from clrepro.stages.job import job
 
-with job(snakemake) as catalogue:
-    stages.embed(catalogue, [catalogue.run_at(Path(file).parent) for file in snakemake.output])
+with job(snakemake) as config:
+    stages.embed([run_from(given) for given in snakemake.params.runs], config, Path(snakemake.output[0]))

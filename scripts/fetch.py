@@ -1,9 +1,8 @@
-"""Fetch one source."""
+"""Fetch or generate one source."""
 
 from clrepro import stages
+from clrepro.sources.source import source
 from clrepro.stages.job import job
 
-with job(snakemake) as catalogue:
-    for source in catalogue.sources():
-        if str(source.record) == snakemake.output[0]:
-            stages.fetch(catalogue, source)
+with job(snakemake) as config:
+    stages.fetch(source(snakemake.params.source.split("@")[0]), config)

@@ -1,7 +1,8 @@
 """Write what one figure plots."""
 
+from clrepro.catalogue import Catalogue
 from clrepro.report import figures
 from clrepro.stages.job import job
 
-with job(snakemake) as catalogue:
-    figures.write(catalogue, snakemake.params.figure)
+with job(snakemake) as config:
+    figures.write(Catalogue(config, whole=False), snakemake.wildcards.part)

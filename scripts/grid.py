@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from clrepro.report import tables
+from clrepro.catalogue import Catalogue
+from clrepro.report import grids
 from clrepro.stages.job import job
 
-with job(snakemake) as catalogue:
-    tables.write_grid(catalogue, snakemake.params.grid, Path(snakemake.output[0]))
+with job(snakemake) as config:
+    grids.write(Catalogue(config, whole=False).grid(snakemake.params.grid), Path(snakemake.output[0]))

@@ -1,10 +1,8 @@
-"""Make a backbone ready and tokenise the corpus for it."""
-
-from pathlib import Path
+"""Make data and an encoder's weights ready."""
 
 from clrepro import stages
+from clrepro.modalities import build_from
 from clrepro.stages.job import job
 
-with job(snakemake) as catalogue:
-    folder = Path(snakemake.output[0]).parent
-    stages.prepare(catalogue, next(build for build in catalogue.backbones() if build.folder == folder))
+with job(snakemake) as config:
+    stages.prepare(build_from(snakemake.params.build), config)

@@ -1,11 +1,9 @@
-"""Write tables with our numbers beside the published ones."""
+"""Write a table with our numbers beside the published ones."""
 
-from clrepro.ledger import Records
+from clrepro.catalogue import Catalogue
 from clrepro.report import tables
 from clrepro.stages.job import job
 
-with job(snakemake) as catalogue:
-    records = Records()
-    for table in catalogue.tables:
-        if f"{table.paper}/{table.name}" in snakemake.params.tables:
-            tables.write(catalogue, table, records)
+with job(snakemake) as config:
+    catalogue = Catalogue(config, whole=False)
+    tables.write(catalogue, catalogue.table(*snakemake.wildcards.part.split("/")))

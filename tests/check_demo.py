@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from clrepro.catalogue import Catalogue
+from clrepro.catalogue.jobs import Jobs
 from clrepro.config import load
 from clrepro.report import html
 
@@ -88,7 +89,10 @@ if said:
 if Path("results/demo/report.html").stat().st_size < 1_000_000:
     sys.exit("the report is too small to hold the figures")
 
-_, _, content = html.gather(Catalogue(load("demo")))
+catalogue = Catalogue(load("demo"))
+if lost := Jobs(catalogue).lost:
+    sys.exit(f"the lists of what jobs made name files that are gone or changed: {lost}")
+_, _, content = html.gather(catalogue)
 wrong = {name: count for name, count in content["state"].items() if name != "left_out" and count}
 if wrong:
     sys.exit(f"a fresh demo's report has {wrong}; broken files: {content['problems'][:3]}")

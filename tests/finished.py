@@ -2,7 +2,29 @@
 
 import json
 
+from clrepro import config as configuration
 from clrepro.catalogue import Catalogue
+
+TABLE = {"tables": ["nie2023/table_1"], "papers": ["nie2023"], "figures": []}
+
+
+def finished_table() -> Catalogue:
+    """One table with results for every run, below the working directory."""
+    catalogue = Catalogue(configuration.load("demo").model_copy(update=TABLE))
+    finished(catalogue)
+    return catalogue
+
+
+def cells_of(content: dict) -> dict[str, dict]:
+    """The cells of a report's data by their address."""
+    rows = (
+        row
+        for paper in content["papers"]
+        for table in paper["tables"]
+        for part in table["parts"]
+        for row in part["rows"]
+    )
+    return {cell["id"]: cell for row in rows for cell in row["cells"] if cell}
 
 
 def finished(catalogue: Catalogue, number: float = 50.0):

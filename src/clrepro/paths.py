@@ -21,6 +21,12 @@ RESULTS = Path("results")
 STATE = Path("state")
 
 
+def digest(content: Any) -> str:
+    """The first 8 hexadecimal digits of the sha256 of a canonical JSON text."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
 def read_json(path: Path) -> Any:
     return json.loads(Path(path).read_text("utf-8"))
 
@@ -58,6 +64,14 @@ def replacing(path: Path) -> Iterator[Path]:
             sync(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def make_link(path: Path, link: Path) -> None:
+    """A symbolic link, put in place of an older one; it stays relative where the path is."""
+    temporary = link.with_name(f".{link.name}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(path if path.is_absolute() else os.path.relpath(path, link.parent))
+    os.replace(temporary, link)
 
 
 def is_alive(pid: int) -> bool:

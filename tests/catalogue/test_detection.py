@@ -5,6 +5,7 @@ import pytest
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue, cost
 from clrepro.errors import UserError
+from clrepro.modalities.image.detection.plan import DETECTION
 from clrepro.report import tables
 
 PLACE = ("huang2023", "table_2", "MACL", "AP_50", "value")
@@ -21,18 +22,18 @@ def of_paper_scale(architecture="resnet50", stem="imagenet", **detection):
 def test_paper_scale_fine_tunes_by_the_usual_settings_and_prices_it():
     catalogue = of_paper_scale()
     cell = catalogue.cells[PLACE]
-    assert (cell.score, cell.results, len(cell.runs)) == ("detection/AP_50", ("detection.json",), 3)
+    assert (cell.score, cell.evaluations, len(cell.runs)) == ("detection/AP_50", (DETECTION,), 3)
     run = cell.runs[0]
     how = run.evaluation["detection"]
     assert how["train"] == ["voc2007-trainval@2007", "voc2012-trainval@2012"]
     assert (how["iterations"], how["batch_size"], how["learning_rate"]) == (24_000, 16, 0.02)
     assert (run.recipe.epochs, run.recipe.batch_size) == (200, 256)
     assert run in catalogue.cells["huang2023", "table_1", "MACL", "200", "value"].runs
-    assert catalogue.feature_results(run) == ("linear.json",)
-    assert catalogue.results(run) == ("detection.json", "linear.json")
+    asked = catalogue.evaluations(run)
+    assert [(one.file, one.reads) for one in asked] == [("linear.json", "features"), ("detection.json", "checkpoint")]
     # six runs, and the published 4.1 billion multiplications of a ResNet-50 at 224 x 224, a fifth in its last stage:
     # 512 regions cost 2 * 0.2 * 4.089e9 * 512 each way; whole photographs a seventh of that
-    price = cost.of_detection(catalogue, run).hours * 3600 * 10e12
+    price = run.plan.cost_of(catalogue.config, run, DETECTION).hours * 3600 * 10e12
     regions = 3 * 24_000 * 16 * 2 * 0.2 * 4.089e9 * 512
     assert 1.1 * regions < price < 1.25 * regions
     tables_ = {table.name: cost.of_table(catalogue, table).hours for table in catalogue.tables}

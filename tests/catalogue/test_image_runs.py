@@ -5,6 +5,7 @@ import pytest
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue, papers, tables
 from clrepro.errors import UserError
+from clrepro.modalities.image.evaluations import LINEAR
 from tests.catalogue.asking import asking, cell_of
 
 # the catalogue
@@ -26,7 +27,7 @@ def test_settings_of_tables_rows_and_columns_are_united_and_never_contradict():
 def test_columns_set_batch_sizes_which_a_scale_divides_or_leaves_out():
     cells = {size: cell_of(asking("demo"), "huang2023", "table_9", "MACL", size, "linear") for size in ("64", "1024")}
     assert {size: cell.runs[0].recipe.batch_size for size, cell in cells.items()} == {"64": 8, "1024": 128}
-    assert cells["64"].results == ("linear.json",)
+    assert [one.file for one in cells["64"].evaluations] == ["linear.json"]
     some = asking("demo", image={"training": {"batch_sizes": [256]}})
     assert (
         "`image.training.batch_sizes` leaves 64 out"
@@ -67,7 +68,7 @@ def test_imagenet_is_planned_where_a_mirror_has_it(tmp_path):
     catalogue = Catalogue(configuration.parse({**raw, "mirror": str(tmp_path)}))
     run = cell_of(catalogue, "huang2023", "table_B1", "MACL", "4096", "top1").runs[0]
     assert (run.recipe.framework, run.recipe.queue, run.recipe.key_momentum) == ("moco", 4096, 0.999)
-    assert run.probes_need_images
+    assert LINEAR.uses_gpu(LINEAR.settings_of(run.evaluation))  # its probe shows augmented images
     equal = [
         cell_of(catalogue, "huang2023", "table_8", row, "accuracy", "top1").runs for row in ("tau0=0.1", "alpha=0.5")
     ]
@@ -98,7 +99,7 @@ def test_a_scale_divides_the_widths_of_heads_and_nothing_else_of_them():
     def heads(divisor):
         catalogue = asking("demo", image={"training": {"hidden_divisor": divisor, "probe_epochs": None}})
         runs = [run for run in catalogue.runs if run.backbone.key == "CIFAR10_ResNet-18"]
-        return {kind: part for run in runs for kind, part in run.feature_probes.items() if "hidden" in part}
+        return {kind: part for run in runs for kind, part in run.evaluation.items() if "hidden" in part}
 
     printed, third, tiny = heads(1), heads(3), heads(1000)
     assert len(printed) == 3

@@ -5,6 +5,7 @@ import pytest
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue
 from clrepro.errors import UserError
+from clrepro.modalities import modality
 from clrepro.workflow import fingerprint
 
 
@@ -19,7 +20,7 @@ def test_a_row_of_your_own_stands_in_every_table_that_compares_objectives(tmp_pa
     assert len(added) == len(config.seeds) * len(config.sentence.backbones)
     assert {(run.objective, run.variant, run.params["margin"]) for run in added} == {("mpt", "written", 0.5)}
     rows = {table.target: [c.row for c in table.cells if "mine" in c.row] for table in catalogue.tables if table.runs}
-    images = {table.target for table in catalogue.tables if table.modality == "image"}
+    images = {table.target for table in catalogue.tables if {run.modality for run in table.runs} == {"image"}}
     assert images == {"huang2023_table_9", "huang2023_table_B3", "oar2024_table_3", "oar2024_table_4"}
     assert {target for target, names in rows.items() if not names} == {"li2024_table_5", *images}
     assert set(rows["huang2023_table_B4"]) == {"STS mine", "transfer mine"}
@@ -61,4 +62,6 @@ def test_a_row_is_a_hole_where_its_recipe_knows_nothing_of_the_backbone(tmp_path
     assert cells["BERT_large"].hole == "the recipe li2024.li2024 has no settings for BERT_large"
     assert [run.recipe.head for run in cells["RoBERTa_base"].runs] == ["tanh_linear"] * len(catalogue.config.seeds)
     (code,) = {run.code for run in cells["BERT_base"].runs}
-    assert code == fingerprint.of_stage("train", "oar", "mpt") != fingerprint.of_stage("train", "oar", "met")
+    modules = modality("sentence").code["train"]
+    around_mpt, around_met = (fingerprint.of_objectives(modules, "oar", name) for name in ("mpt", "met"))
+    assert code == around_mpt != around_met

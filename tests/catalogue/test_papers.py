@@ -6,7 +6,9 @@ import pytest
 
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue, papers
+from clrepro.catalogue.runs import RunPlanner
 from clrepro.errors import UserError
+from clrepro.modalities.sentence.plan import SENTENCE
 from tests.catalogue.asking import asking
 
 OURS = {"tau": "temperature", "m": "margin", "m_over_pi": "margin", "lambda": "lam"}
@@ -53,10 +55,11 @@ SCRIPTS = {
 
 
 def test_the_values_of_li2024s_scripts_reach_the_runs(paper_scale):
+    planner = RunPlanner(paper_scale.config)
     for backbone, head, every in (("BERT_base", "linear", 125), ("RoBERTa_base", "tanh_linear", 50)):
         for name, (objective, params, (learning_rate, batch_size)) in SCRIPTS[backbone].items():
             owner, definition = papers.run_definition(name, "li2024")
-            run = paper_scale.define_runs(definition, owner, backbone, name)[0]
+            run = planner.define(definition, owner, backbone, name)[0]
             assert (run.objective, run.variant) == (objective, "released")
             assert {key: value for key, value in run.params.items() if value is not None} == params, (backbone, name)
             assert (run.recipe.learning_rate, run.recipe.batch_size) == (learning_rate, batch_size), (backbone, name)
@@ -68,7 +71,7 @@ def test_the_values_of_li2024s_scripts_reach_the_runs(paper_scale):
 @pytest.mark.parametrize("scale", ["demo", "paper"])
 def test_sentence_encoders_are_trained_with_the_adamw_that_the_authors_had(scale):
     runs = Catalogue(configuration.load(scale)).runs
-    trained = [run for run in runs if run.modality == "sentence" and run.objective]
+    trained = [run for run in runs if run.plan is SENTENCE and run.objective]
     assert {run.identity["training"].get("optimiser") for run in trained} == {"adamw_transformers"}
     # nie2023's, SimCSE's (which huang2023 shares) and li2024's recipes differ in these
     how = {(run.recipe.head_at_selection, run.recipe.freeze_embeddings) for run in trained}

@@ -10,7 +10,10 @@ from clrepro.errors import UserError
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (dict(papers=["oar2024"]), "jobs.processes: 3, but an image encoder .* single process, and .* set `jobs.proc"),
+        (
+            dict(papers=["oar2024"]),
+            "jobs.processes: 3, but encoders of `image` are trained by a single process, and .* set `jobs.proc",
+        ),
         (dict(papers=["nie2023"], figures=[]), "3 processes cannot share batch_size 32 of results/demo/runs/sentence"),
     ],
 )

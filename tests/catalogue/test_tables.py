@@ -44,15 +44,15 @@ def test_a_row_of_ours_stands_where_experiments_puts_it():
 def test_only_the_papers_own_settings_are_comparable(paper_scale):
     def changed(**sentence):
         raw = configuration.merge(configuration.read(configuration.ROOT / "config/paper.yaml"), {"sentence": sentence})
-        return Catalogue(configuration.parse(raw)).is_papers_own
+        return Catalogue(configuration.parse(raw)).compares(())
 
-    assert paper_scale.is_papers_own
+    assert paper_scale.compares(())
     assert changed(backbones={"BERT_large": None})
     assert not changed(backbones={"BERT_large": {"kind": "pretrained", "source": "bert-base-uncased"}})
     assert not changed(corpus_lines=1000)
     assert not changed(training={"epochs": 0.1})
     assert not changed(protocol="fast")
-    assert not Catalogue(configuration.load("bench")).is_papers_own
+    assert not Catalogue(configuration.load("bench")).compares(())
 
 
 def test_a_table_of_a_paper_that_is_left_out_says_so():

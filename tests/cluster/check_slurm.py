@@ -22,6 +22,7 @@ from pathlib import Path
 from local_slurm import LocalSlurm, install
 
 from clrepro.catalogue import Catalogue
+from clrepro.catalogue.jobs import Jobs
 from clrepro.config import load
 from clrepro.paths import ROOT, read_json
 
@@ -50,10 +51,13 @@ class Trial:
 
     def __init__(self, slurm: LocalSlurm, folder: Path):
         self.slurm, self.folder = slurm, folder
-        bundles = {bundle.runs[0].group: bundle for bundle in Catalogue(load("demo", [SMALL])).bundles()}
+        jobs = Jobs(Catalogue(load("demo", [SMALL])))
+        bundles = {bundle.runs[0].group: bundle for bundle in jobs.bundles.values()}
         self.runs = {group: bundles[group].runs[0] for group in (MEMORY, LIMIT, CANCEL)}
-        self.rules = {group: f"train_{bundles[group].name}" for group in self.runs}
-        self.targets = [*TARGETS, self.rules[LIMIT], f"sts_{bundles[MEMORY].name}"]
+        self.bundles = {group: bundles[group].name for group in self.runs}
+        self.jobs = {group: f"train {name}" for group, name in self.bundles.items()}
+        files = [jobs.files.manifest("train", self.bundles[LIMIT]), jobs.files.manifest("sts", self.bundles[MEMORY])]
+        self.targets = [*TARGETS, *map(str, files)]
 
     def snakemake(self, *arguments: str) -> list[str]:
         files = ["--configfile", str(ROOT / "config.yaml"), str(SMALL)]
@@ -61,8 +65,9 @@ class Trial:
 
     def start(self, output) -> subprocess.Popen:
         profile = ["--workflow-profile", str(ROOT / "profiles/slurm")]
-        too_little = ["--set-resources", f"{self.rules[MEMORY]}:mem_mb=700*attempt"]
-        command = self.snakemake(*profile, *OVERLAY, *too_little)
+        # one rule trains all: its wildcard tells for whom the memory is too little
+        memory = f"(700 if wildcards.bundle == '{self.bundles[MEMORY]}' else 1500) * attempt"
+        command = self.snakemake(*profile, *OVERLAY, "--set-resources", f"train:mem_mb={memory}")
         return subprocess.Popen(command, cwd=self.folder, env=self.slurm.environment, stdout=output, stderr=output)
 
     def under_way(self, group: str) -> bool:
@@ -70,7 +75,7 @@ class Trial:
         run = self.runs[group]
         if group == LIMIT:
             return any(self.folder.glob(f"state/demo/{run.hash8}-seed{run.seed}-*/best-*"))
-        return any(job["state"] == "RUNNING" for job in self.attempts()[self.rules[group]])
+        return any(job["state"] == "RUNNING" for job in self.attempts()[self.jobs[group]])
 
     def minutes(self, job: str) -> int:
         """Whole minutes that a job has been running."""
@@ -78,10 +83,10 @@ class Trial:
         return int(elapsed.split(":")[-2])
 
     def attempts(self) -> dict[str, list[dict[str, str]]]:
-        """The SLURM jobs of every rule, in their order."""
+        """The SLURM jobs of every job of the workflow, by its rule and wildcards, in their order."""
         found = defaultdict(list)
         for job in self.slurm.jobs():
-            found[job["comment"].removeprefix("rule_")].append(job)
+            found[" ".join(rule_of(job))].append(job)
         return found
 
     def disturb(self, process: subprocess.Popen) -> None:
@@ -93,7 +98,7 @@ class Trial:
                 sys.exit(f"FAILED: the workflow did not end within {PATIENCE} s\n{self.slurm.ask('squeue', '--long')}")
             for group in sorted(open_fates):
                 if self.under_way(group):
-                    job = self.attempts()[self.rules[group]][0]["id"]
+                    job = self.attempts()[self.jobs[group]][0]["id"]
                     if group == CANCEL:
                         self.slurm.run("scancel", job)
                     else:
@@ -113,14 +118,21 @@ def undisturbed(folder: Path) -> subprocess.Popen:
         return subprocess.Popen([*command, "--no-evaluate"], cwd=folder, stdout=output, stderr=output)
 
 
+def rule_of(job: dict[str, str]) -> tuple[str, str]:
+    """(rule, wildcards) of a job, whose comment the plugin makes of them."""
+    rule, _, wildcards = job["comment"].removeprefix("rule_").partition("_wildcards_")
+    return rule, wildcards
+
+
 def log_of(folder: Path, job: dict[str, str]) -> str:
-    return (folder / "logs/slurm" / job["comment"] / f"{job['id']}.log").read_text()
+    rule, wildcards = rule_of(job)
+    return (folder / "logs/slurm" / f"rule_{rule}" / wildcards / f"{job['id']}.log").read_text()
 
 
 def verify(trial: Trial, alone: Path) -> None:
-    attempts, rules = trial.attempts(), trial.rules
-    states = {rule: [job["state"] for job in jobs] for rule, jobs in attempts.items()}
-    first, second = attempts[rules[MEMORY]]
+    attempts, trained = trial.attempts(), trial.jobs
+    states = {name: [job["state"] for job in jobs] for name, jobs in attempts.items()}
+    first, second = attempts[trained[MEMORY]]
     check(
         first["state"] in ("FAILED", "OUT_OF_MEMORY", "CANCELLED") and second["state"] == "COMPLETED",
         f"killed for memory with {first['memory']} and finished with {second['memory']}",
@@ -130,10 +142,10 @@ def verify(trial: Trial, alone: Path) -> None:
     text = (trial.slurm.folder / "slurmd.log").read_text()
     check(f"StepId={first['id']}" in text and "memory limit" in text, "SLURM says that it was the memory", text[-3000:])
 
-    first, second = attempts[rules[CANCEL]]
+    first, second = attempts[trained[CANCEL]]
     check(first["state"] == "CANCELLED" and second["state"] == "COMPLETED", "cancelled by hand and finished", states)
 
-    first, second = attempts[rules[LIMIT]]
+    first, second = attempts[trained[LIMIT]]
     text = log_of(trial.folder, first)
     stopped = re.search(r"stopped at step (\d+) of (\d+); the state is saved", text)
     check(bool(stopped), f"{LIMIT}: the warning before the time limit reached the training, which saved", text[-3000:])
@@ -141,7 +153,7 @@ def verify(trial: Trial, alone: Path) -> None:
     check(0 < step < total, f"it stopped at step {step} of {total}")
     check((first["state"], second["state"]) == ("FAILED", "COMPLETED"), "it ended by itself, and its retry", states)
     check(second["limit"] == "20:00", f"the retry asked for twice the time, {second['limit']}", second)
-    log = (trial.folder / "logs/demo/train" / f"{rules[LIMIT].removeprefix('train_')}.log").read_text()
+    log = (trial.folder / "logs/demo/train" / f"{trial.bundles[LIMIT]}.log").read_text()
     steps = [int(found) for found in re.findall(r"step (\d+)/", log)]
     check(min(steps) > step, f"the retry went on from there: its first evaluation is at step {min(steps)}", log)
     records = [read_json(folder / trial.runs[LIMIT].record) for folder in (trial.folder, alone)]
@@ -150,18 +162,18 @@ def verify(trial: Trial, alone: Path) -> None:
     hashes = [record["model"]["sha256"] for record in records]
     check(hashes[0] == hashes[1], f"and so are the weights, to the bit: sha256 {hashes[0][:16]}", hashes)
 
-    others = {rule: jobs for rule, jobs in states.items() if rule not in rules.values()}
+    others = {name: jobs for name, jobs in states.items() if name not in trained.values()}
     check(
         others and all(jobs == ["COMPLETED"] for jobs in others.values()),
         f"{len(others)} other jobs, each once",
         others,
     )
-    check(not any(rule.startswith(("fetch", "nie2023")) for rule in states), "downloads and figures ran here", states)
-    stages = {rule.split("_")[0]: jobs[0]["partition"] for rule, jobs in attempts.items()}
+    partitions = {rule_of(job)[0]: job["partition"] for jobs in attempts.values() for job in jobs}
+    check(set(partitions) == {"prepare", "train", "embed", "evaluate"}, "downloads and figures ran here", partitions)
     check(
-        stages["train"] == stages["embed"] == "gpu" and stages["sts"] == "short",
+        partitions["train"] == partitions["embed"] == "gpu" and partitions["evaluate"] == "short",
         "trainings and embeddings were in the partition gpu, STS in short",
-        stages,
+        partitions,
     )
     check((trial.folder / "results/demo/figures/nie2023/figure_1b.svg").is_file(), "the figures are there")
 

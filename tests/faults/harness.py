@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from clrepro.paths import ROOT, read_json
+from clrepro.paths import ROOT, read_json, sha256
 from tests.standins import ONE_ENCODER
 
 SMALL = {
@@ -35,18 +35,23 @@ STAGES = (
     "embed_image",
     "sts",
     "transfer",
-    "probe_images",
+    "features",
     "collect",
 )
-# what its rule declares: Snakemake removes it before a job that was interrupted starts again
-DECLARED = {
-    "train_sentence": ("runs/sentence/**/record.json", "runs/sentence/**/statistics.json"),
-    "train_image": ("runs/image/**/record.json", "runs/image/**/statistics.json"),
-    "embed_sentence": ("runs/**/embeddings.npz",),
-    "embed_image": ("runs/**/features.npz",),
-    "sts": ("runs/**/sts.json",),
-    "transfer": ("runs/**/transfer.json",),
-    "probe_images": ("runs/image/**/linear.json", "runs/image/**/knn.json"),
+# what it makes: lists and features, which Snakemake removes before a job that was interrupted starts again, and the
+# listed files, which it does not know
+MADE = {
+    "train_sentence": (
+        "manifests/train/sentence.json",
+        "runs/sentence/**/record.json",
+        "runs/sentence/**/statistics.json",
+    ),
+    "train_image": ("manifests/train/image.json", "runs/image/**/record.json", "runs/image/**/statistics.json"),
+    "embed_sentence": ("features/sentence/*.npz",),
+    "embed_image": ("features/image/*.npz",),
+    "sts": ("manifests/sts/*", "runs/**/sts.json"),
+    "transfer": ("manifests/transfer/*", "runs/**/transfer.json"),
+    "features": ("manifests/features/*", "runs/image/**/linear.json", "runs/image/**/knn.json"),
     "collect": ("tables/*/*", "*.csv", "report.html"),
 }
 # of a record: times, and the state of a checkout in which somebody may work meanwhile
@@ -113,13 +118,17 @@ def finished(answer: dict) -> dict:
 def outcome(folder: Path, stage: str) -> dict[str, object]:
     """Everything that a stage leaves, without times: files by content, arrays by their bytes."""
     root = folder / "results/demo"
-    patterns = [*DECLARED[stage], *(("runs/**/*.safetensors",) if stage.startswith("train") else ())]
+    patterns = [*MADE[stage], *(("runs/**/*.safetensors",) if stage.startswith("train") else ())]
     found = {}
     for file in sorted(path for pattern in patterns for path in root.glob(pattern) if path.is_file()):
         name = str(file.relative_to(root))
         if file.suffix == ".npz":
             with np.load(file) as stored:
                 found[name] = {key: (stored[key].shape, stored[key].tobytes()) for key in stored}
+        elif file.match("manifests/*/*"):
+            listed = read_json(file)["files"]
+            found[name] = {member: sha256(folder / member) == digest for member, digest in listed.items()}
+            assert all(found[name].values()), name
         elif file.name == "record.json":
             found[name] = {key: value for key, value in read_json(file).items() if key not in NOT_COMPARED}
         elif file.name == "report.html":
@@ -129,8 +138,8 @@ def outcome(folder: Path, stage: str) -> dict[str, object]:
     return found
 
 
-def remove_declared(folder: Path, stage: str) -> None:
-    for pattern in DECLARED[stage]:
+def remove_made(folder: Path, stage: str) -> None:
+    for pattern in MADE[stage]:
         for file in (folder / "results/demo").glob(pattern):
             file.unlink()
 
@@ -189,7 +198,7 @@ def torment(server: Server, whole: Undisturbed, stage: str, folder: Path, kills:
             figures.kills += 1
             steps = told.get("step", 0)
             if draw.random() < 0.5:
-                remove_declared(here, stage)
+                remove_made(here, stage)
         finished(answer)
         assert outcome(here, stage) == whole.results[stage], f"{stage}: another result after kills"
         assert not leftovers(here)

@@ -21,30 +21,66 @@ from pathlib import Path
 
 import torch
 
-import clrepro.evaluation.senteval.embed
-import clrepro.evaluation.senteval.sts
-import clrepro.evaluation.senteval.transfer
 import clrepro.ledger.claims
-import clrepro.modalities.image.features
+import clrepro.modalities.image.embedding
 import clrepro.modalities.image.probes
 import clrepro.modalities.image.training
+import clrepro.modalities.sentence.embedding
+import clrepro.modalities.sentence.sts_scores
 import clrepro.modalities.sentence.training
+import clrepro.modalities.sentence.transfer_scores
 from clrepro import config as configuration
 from clrepro import stages
 from clrepro.catalogue import Catalogue
+from clrepro.catalogue.jobs import Jobs
 from clrepro.errors import Interrupted, UserError
 from clrepro.evaluation.senteval.transfer import evaluate_transfer
 from clrepro.ledger import Records
+from clrepro.modalities.run import Run
 from clrepro.report import html, tables
+from clrepro.stages.evaluating import Asked
 from clrepro.training import progress
+from clrepro.workflow import manifest
 
 ON_FILES = {"replace", "rename", "unlink", "remove", "fsync", "mkdir", "rmdir", "open", "link", "write", "truncate"}
 SAVE_EVERY = 3  # steps, here
 
 
-def chosen(catalogue: Catalogue, modality: str) -> list:
+def chosen(catalogue: Catalogue, modality: str) -> list[Run]:
     """Two runs, as they would share a job."""
-    return [run for run in catalogue.runs if run.modality == modality and run.objective][:2]
+    return [run for run in catalogue.runs if run.plan.key == modality and run.objective][:2]
+
+
+def asked(catalogue: Catalogue, job: str, count: int = 2) -> list[tuple[Run, list[Asked]]]:
+    """These runs with what one job evaluates of them, of at most so many."""
+    runs = [run for run in catalogue.runs if run.objective and any(one.job == job for one in run.plan.evaluations)]
+    found = []
+    for run, parts in Jobs(catalogue).asked_of(chosen(catalogue, runs[0].modality)[:count]):
+        found.append((run, [one for one in parts if one.about.job == job]))
+    return found
+
+
+def features(catalogue: Catalogue, modality: str) -> Path:
+    return catalogue.files.root / "features" / modality
+
+
+# what the scripts of the rules do
+
+
+def train(catalogue: Catalogue, modality: str) -> None:
+    runs = chosen(catalogue, modality)
+    stages.train(runs, catalogue.config)
+    manifest.write(catalogue.files.manifest("train", modality), [file for run in runs for file in run.files])
+
+
+def embed(catalogue: Catalogue, modality: str) -> None:
+    stages.embed(chosen(catalogue, modality), catalogue.config, features(catalogue, modality))
+
+
+def evaluate(catalogue: Catalogue, job: str, count: int = 2) -> None:
+    runs = asked(catalogue, job, count)
+    stages.evaluate(runs, catalogue.config, features(catalogue, runs[0][0].modality))
+    manifest.write(catalogue.files.manifest(job, "few"), stages.evaluated_files(runs))
 
 
 def collect(catalogue: Catalogue) -> None:
@@ -55,22 +91,22 @@ def collect(catalogue: Catalogue) -> None:
 
 
 STAGES = {
-    "train_sentence": lambda catalogue: stages.train(catalogue, chosen(catalogue, "sentence")),
-    "train_image": lambda catalogue: stages.train(catalogue, chosen(catalogue, "image")),
-    "embed_sentence": lambda catalogue: stages.embed(catalogue, chosen(catalogue, "sentence")),
-    "embed_image": lambda catalogue: stages.embed(catalogue, chosen(catalogue, "image")),
-    "sts": lambda catalogue: stages.sts(catalogue, chosen(catalogue, "sentence")),
-    "transfer": lambda catalogue: stages.transfer(catalogue, chosen(catalogue, "sentence")[:1]),
-    "probe_images": lambda catalogue: stages.probe_images(catalogue, chosen(catalogue, "image")),
+    "train_sentence": lambda catalogue: train(catalogue, "sentence"),
+    "train_image": lambda catalogue: train(catalogue, "image"),
+    "embed_sentence": lambda catalogue: embed(catalogue, "sentence"),
+    "embed_image": lambda catalogue: embed(catalogue, "image"),
+    "sts": lambda catalogue: evaluate(catalogue, "sts"),
+    "transfer": lambda catalogue: evaluate(catalogue, "transfer", count=1),
+    "features": lambda catalogue: evaluate(catalogue, "features"),
     "collect": collect,
 }
 
 
 def prepare(catalogue: Catalogue) -> None:
     for source in catalogue.sources():
-        stages.fetch(catalogue, source)
-    for build in {run.backbone.folder: run.backbone for run in catalogue.runs}.values():
-        stages.prepare(catalogue, build)
+        stages.fetch(source, catalogue.config)
+    for build in catalogue.builds():
+        stages.prepare(build, catalogue.config)
 
 
 def fault(about: dict, pipe: int, steps: dict) -> None:
@@ -144,7 +180,7 @@ def work(about: dict, pipe: int) -> int:
         resource.setrlimit(resource.RLIMIT_FSIZE, (about["file_limit"], resource.RLIM_INFINITY))
     # two tasks of seven: the others are the same loop again
     few = functools.partial(evaluate_transfer, tasks=("CR", "MRPC"))
-    clrepro.evaluation.senteval.transfer.evaluate_transfer = few
+    clrepro.modalities.sentence.transfer_scores.evaluate_transfer = few
     catalogue = Catalogue(configuration.load("demo", [Path("small.yaml")]))
     begun = time.monotonic()
     try:

@@ -55,7 +55,7 @@ def test_two_processes_resume_to_the_bit_with_dropout_in_both(tiny, demo_tasks, 
 
 def test_a_training_waits_for_the_process_that_trains_the_same_run(tmp_path, capsys):
     code = (
-        "import sys; from pathlib import Path; from clrepro import locks; "
+        "import sys; from pathlib import Path; from clrepro.workflow import locks; "
         f"handle = locks.hold(Path({str(tmp_path / 'lock')!r})); print(1, flush=True); sys.stdin.read(1)"
     )
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -5,21 +5,15 @@ import json
 import pandas as pd
 import pytest
 
-from clrepro import config as configuration
-from clrepro.catalogue import Catalogue
 from clrepro.ledger import Records
 from clrepro.report import tables
-from tests.finished import finished
-
-TABLE = {"tables": ["nie2023/table_1"], "papers": ["nie2023"], "figures": []}
+from tests.finished import finished_table
 
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    catalogue = Catalogue(configuration.load("demo").model_copy(update=TABLE))
-    finished(catalogue)
-    return catalogue
+    return finished_table()
 
 
 def test_a_broken_file_is_named_skipped_and_counted(results):

@@ -2,8 +2,10 @@
 
 import importlib
 import inspect
+import json
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -39,6 +41,25 @@ def test_a_variant_left_out_is_the_released_one_and_defaults_are_filled_in():
 
 
 @pytest.mark.parametrize(
+    ("name", "numpys", "plain"),
+    [
+        ("arccon", {"angle": np.radians(10)}, {"angle": math.radians(10)}),
+        ("arccon", {"temperature": np.float32(0.5)}, {"temperature": 0.5}),
+        ("arccon", {"temperature": np.longdouble(0.5)}, {"temperature": 0.5}),
+        ("arccon", {"temperature": np.array(0.5)}, {"temperature": 0.5}),
+        ("met", {"margin": np.int64(1)}, {"margin": 1.0}),
+        ("infonce_mixup", {"mixed": np.int32(2)}, {"mixed": 2}),
+        ("macl", {"reweight": np.bool_(False), "negatives": np.str_("both")}, {"reweight": False, "negatives": "both"}),
+    ],
+)
+def test_numbers_of_numpy_are_pythons_own(name, numpys, plain):
+    params = objectives.make(name, **numpys).params
+    assert {key: params[key] for key in plain} == plain
+    assert json.dumps(params) == json.dumps(objectives.make(name, **plain).params)
+    assert {type(value) for value in params.values()} <= {float, int, bool, str, type(None)}
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (dict(name="infonc"), "unknown objective 'infonc'. Did you mean infonce"),
@@ -55,6 +76,10 @@ def test_a_variant_left_out_is_the_released_one_and_defaults_are_filled_in():
         (dict(name="macl", negatives="cros"), "Did you mean cross"),
         (dict(name="macl", reweight=1), "macl: reweight must be true or false, not 1"),
         (dict(name="infonce_mixup", mixed=1.5), "infonce_mixup: mixed must be a whole number, not 1.5"),
+        (dict(name="dcl", temperature=np.bool_(True)), "dcl: temperature must be a number, not True"),
+        (dict(name="dcl", temperature=np.str_("0.1")), "dcl: temperature must be a number, not '0.1'"),
+        (dict(name="dcl", temperature=np.ones(1)), "dcl: temperature must be a number, not array"),
+        (dict(name="macl", reweight=np.int64(1)), "macl: reweight must be true or false, not 1"),
         (dict(name="oar", base="infonc"), "unknown objective 'infonc'. Did you mean infonce"),
         (dict(name="oar", base="mpt", temperature=0.1), "unknown parameter of oar 'temperature'"),
         (dict(name="oar", base="mpt", base_variant="releasd"), "unknown variant of mpt 'releasd' in oar: base_variant"),

@@ -2,19 +2,14 @@
 
 import json
 
+from clrepro.modalities.run import Run
 from clrepro.report import html, opening
+from tests.finished import cells_of
 
 
 def test_every_number_leads_to_its_runs_and_every_run_to_its_cells(catalogue):
     content = html.write(catalogue)
-    cells = {
-        cell["id"]: cell
-        for paper in content["papers"]
-        for table in paper["tables"]
-        for part in table["parts"]
-        for row in part["rows"]
-        for cell in filter(None, row["cells"])
-    }
+    cells = cells_of(content)
     filled = [cell for cell in cells.values() if cell["ours"] is not None]
     assert len(filled) >= 120
     for cell in filled:
@@ -55,7 +50,7 @@ def test_odd_records_are_shown_or_skipped_but_never_fatal(catalogue):
     (second.folder / "statistics.json").write_text('{"rows": [[0, "train_distance_gap", 0.25]], "histograms": []}')
     (third.folder / "statistics.json").write_text('{"rows": ')
     data = html.write(catalogue)
-    page = catalogue.report_files[-1].read_text()
+    page = catalogue.files.report[-1].read_text()
     shown = next(
         run for run in data["runs"].values() if run["seconds"] == 1.5
     )  # fmt: skip
@@ -78,7 +73,7 @@ def test_what_is_wrong_with_a_report_is_counted(catalogue, monkeypatch):
     unfinished, broken = [run for run in catalogue.runs if run.objective == "mpt"][:2]
     unfinished.record.unlink()
     (broken.folder / "sts.json").write_text("{")
-    monkeypatch.setattr(type(catalogue), "is_stale", lambda self, run, record: run.objective == "met")
+    monkeypatch.setattr(Run, "is_stale", lambda run, record: run.objective == "met")
     ledger, _, content = html.gather(catalogue)
     met = sum(run.objective == "met" for run in catalogue.runs)
     filled = int((ledger["fill"] != "").sum())
@@ -96,6 +91,6 @@ def test_what_is_wrong_with_a_report_is_counted(catalogue, monkeypatch):
 
 def test_the_same_results_give_the_same_bytes(catalogue):
     html.write(catalogue)
-    before = [file.read_bytes() for file in catalogue.report_files]
+    before = [file.read_bytes() for file in catalogue.files.report]
     html.write(catalogue)
-    assert [file.read_bytes() for file in catalogue.report_files] == before
+    assert [file.read_bytes() for file in catalogue.files.report] == before

@@ -8,17 +8,13 @@ import pytest
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue
 from clrepro.report import latex, tables
-from tests.finished import finished
-
-TABLE = {"tables": ["nie2023/table_1"], "papers": ["nie2023"], "figures": []}
+from tests.finished import finished_table
 
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    catalogue = Catalogue(configuration.load("demo").model_copy(update=TABLE))
-    finished(catalogue)
-    return catalogue
+    return finished_table()
 
 
 def test_the_latex_of_every_table_is_balanced_ascii(results, tmp_path):
@@ -26,7 +22,7 @@ def test_the_latex_of_every_table_is_balanced_ascii(results, tmp_path):
     assert len(every) == 29
     for table in every:
         tables.write(results, table)
-        text = (results.table_folder(table) / f"{table.name}.tex").read_text()
+        text = (results.files.table_folder(table) / f"{table.name}.tex").read_text()
         assert text.isascii()
         opened = Counter(re.findall(r"\\begin\{(\w+)\}", text))
         assert opened == Counter(re.findall(r"\\end\{(\w+)\}", text))

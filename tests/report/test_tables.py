@@ -20,7 +20,7 @@ def test_a_table_of_formulas_is_rendered_whole_and_is_no_hole(tmp_path, monkeypa
     assert len(long) == 8 * 3
     assert set(long["verdict"]) == {"not a result"}
     assert not table.runs
-    written = {file.suffix[1:]: file.read_text() for file in catalogue.table_files(table)}
+    written = {file.suffix[1:]: file.read_text() for file in catalogue.files.of_table(table)}
     assert "| mB | `1{a_i.b_i - max_{k!=i} a_i.b_k < m}` |" in written["md"]
     assert "max_{k!=i} a_i.b_k &lt; m}</code>" in written["html"]
     assert list(pd.read_csv(io.StringIO(written["csv"]))["published"]) == [cell.text for cell in table.cells]
@@ -35,14 +35,14 @@ def test_blocks_of_a_table_are_rendered_apart(tmp_path, monkeypatch):
     assert len(long) == 2 * 5 * 8
     value = long.set_index(["row", "column"])["published"]
     assert (value["MACL STS", "Avg"], value["MACL [dropout 0.1] transfer", "Avg"]) == (76.66, 86.16)
-    text = (catalogue.table_folder(table) / "table_B4.md").read_text()
+    text = (catalogue.files.table_folder(table) / "table_B4.md").read_text()
     headers = [line for line in text.splitlines() if line.startswith("|  |")]
     assert headers == [
         "|  | STS12 | STS13 | STS14 | STS15 | STS16 | STS-B | SICK-R | Avg |",
         "|  | MR | CR | SUBJ | MPQA | SST2 | TREC | MRPC | Avg |",
     ]
     assert "STS: Spearman correlation x 100 (setting all); transfer: accuracy" in text
-    assert (catalogue.table_folder(table) / "table_B4.html").read_text().count("<table>") == 2
+    assert (catalogue.files.table_folder(table) / "table_B4.html").read_text().count("<table>") == 2
     assert tables.text(long).count("STS12") == 1
 
 
@@ -55,7 +55,8 @@ def test_changing_one_record_changes_only_the_tables_that_hold_it(tmp_path, monk
         for table in catalogue.tables:
             tables.write(catalogue, table)
         return {
-            f"{t.paper}/{t.name}": b"".join(f.read_bytes() for f in catalogue.table_files(t)) for t in catalogue.tables
+            f"{t.paper}/{t.name}": b"".join(f.read_bytes() for f in catalogue.files.of_table(t))
+            for t in catalogue.tables
         }
 
     before = written()
@@ -74,7 +75,7 @@ def test_captions_of_image_tables_say_data_encoder_and_probes():
     catalogue = asking("demo")
     found = {}
     for table in catalogue.tables:
-        if table.modality == "image":
+        if {run.modality for run in table.runs} == {"image"}:
             found[table.name] = " ".join(report_tables.caption(catalogue, table))
             assert "SentEval" not in found[table.name]
             assert "conv3 on digits" in found[table.name]

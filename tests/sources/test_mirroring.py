@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from clrepro.catalogue.needs import needs
 from clrepro.errors import UserError
 from clrepro.paths import read_json
 from clrepro.sources import fetch, mirroring
@@ -113,7 +114,7 @@ def test_another_revision_in_the_mirror_is_named_and_replaced(some, tmp_path):
 def test_paper_scale_needs_every_source_that_its_configuration_names(tmp_path):
     from clrepro.config import load
 
-    needed = mirroring.needs(load("paper"), tmp_path)
+    needed = needs(load("paper"), tmp_path)
     required = {
         "wiki1m-for-simcse", "senteval-simcse", "bert-base-uncased", "bert-large-uncased", "roberta-base",
         "roberta-large", "cifar10", "cifar100",
@@ -123,8 +124,8 @@ def test_paper_scale_needs_every_source_that_its_configuration_names(tmp_path):
     more = {"imagenet-1k", "voc2007-trainval", "voc2012-trainval", "voc2007-test"}
     assert {part.name for part, runs_fail in needed if not runs_fail} == more
     (tmp_path / "imagenet").mkdir()
-    assert {part.name for part, runs_fail in mirroring.needs(load("paper"), tmp_path) if runs_fail} == required | more
-    assert mirroring.needs(load("demo"), tmp_path) == []
+    assert {part.name for part, runs_fail in needs(load("paper"), tmp_path) if runs_fail} == required | more
+    assert needs(load("demo"), tmp_path) == []
 
 
 def test_one_mirror_is_filled_by_one_command_at_a_time(some, tmp_path):

@@ -30,8 +30,8 @@ def test_a_training_by_two_processes_saves_when_told_to_stop_and_goes_on(tmp_pat
     monkeypatch.chdir(tmp_path)
     catalogue, run = of_two_processes(tmp_path, epochs=4.0)
     for source in catalogue.sources():
-        stages.fetch(catalogue, source)
-    stages.prepare(catalogue, run.backbone)
+        stages.fetch(source, catalogue.config)
+    stages.prepare(run.backbone, catalogue.config)
     arguments = ["--configfile", "two.yaml", "--objective", "dcl", "--no-evaluate"]
     command = [sys.executable, "-m", "clrepro.cli", "train", *arguments]
     job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)

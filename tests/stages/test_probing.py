@@ -8,11 +8,12 @@ import torch
 
 from clrepro import stages
 from clrepro.evaluation import fine_tune
-from clrepro.modalities.image import image_sets
+from clrepro.modalities.image import image_sets, words
 from clrepro.modalities.image.encoder import load
+from clrepro.modalities.image.evaluations import FINE_TUNING
 from clrepro.modalities.image.label_shares import label_subset, selection_rows
 from clrepro.paths import read_json
-from clrepro.report import protocol
+from clrepro.stages.evaluating import Asked
 from tests.catalogue.asking import asking
 
 
@@ -20,23 +21,24 @@ def test_the_stage_fine_tunes_a_whole_network_as_a_direct_call_does(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     catalogue = asking("demo", seeds=[1], tables=["oar2024/table_4"], figures=[], image={"training": {"epochs": 0.2}})
     run = catalogue.runs[0]
-    stages.fetch(catalogue, run.backbone.source)
-    stages.prepare(catalogue, run.backbone)
-    stages.train(catalogue, [run])
-    stages.embed(catalogue, [run])
+    config, features = catalogue.config, tmp_path / "features"
+    stages.fetch(run.backbone.source, config)
+    stages.prepare(run.backbone, config)
+    stages.train([run], config)
+    stages.embed([run], config, features)
     head = {"share": 0.1, "hidden": [16], "epochs": 2, "batch_size": 32, "learning_rate": 0.05, "momentum": 0.9}
     frozen = {"finetune_10": {**head, "frozen": True}, "finetune_100": {**head, "share": 1, "frozen": True}}
     whole = {kind: {**part, "frozen": False} for kind, part in frozen.items()}
-    assert not replace(run, evaluation=frozen).probes_need_images
-    assert replace(run, evaluation=whole).probes_need_images
-    monkeypatch.setattr(catalogue, "kinds", lambda run: ("finetune_10", "finetune_100", "finetune_100_selection"))
-    found = {}
+    assert not FINE_TUNING.uses_gpu(frozen)
+    assert FINE_TUNING.uses_gpu(whole)
+    kinds, found = ["finetune_10", "finetune_100", "finetune_100_selection"], {}
     for name, evaluation in (("frozen", frozen), ("whole", whole), ("again", whole)):
-        stages.probe_images(catalogue, [replace(run, evaluation=evaluation)])
+        asked = Asked("finetune", kinds, FINE_TUNING.protocol(config, evaluation))
+        stages.evaluate([(run, [asked])], config, features)
         found[name] = read_json(run.folder / "finetune.json")
     assert found["whole"] == found["again"] != found["frozen"]
     assert found["whole"]["protocol"]["finetune_10"]["frozen"] is False
-    assert "and the encoder, trained together" in protocol.probes([replace(run, evaluation=whole)], whole)[0]
+    assert "and the encoder, trained together" in words.evaluations([replace(run, evaluation=whole)], kinds)[0]
 
     sets = {split: image_sets.load(run.backbone.folder / split) for split in image_sets.SPLITS}
     pixels = {split: (torch.from_numpy(np.array(part.images)) / 255 - 0.3053) / 0.3760 for split, part in sets.items()}

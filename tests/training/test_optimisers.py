@@ -6,7 +6,8 @@ import torch
 from torch import nn
 
 from clrepro.errors import UserError
-from clrepro.training.optimisers import NAMES, make, scaled_learning_rate, schedule
+from clrepro.training.names import OPTIMISERS
+from clrepro.training.optimisers import make, scaled_learning_rate, schedule
 
 
 def rates(name, steps, warmup=0, base=0.5):
@@ -170,4 +171,4 @@ def test_bad_input_is_named():
         schedule("linear", 10, 2)
     with pytest.raises(UserError, match="learning-rate rule 'root'"):
         scaled_learning_rate(0.1, 64, "root")
-    assert set(NAMES) == {"adam", "adamw", "adamw_transformers", "sgd", "lars"}
+    assert set(OPTIMISERS) == {"adam", "adamw", "adamw_transformers", "sgd", "lars"}

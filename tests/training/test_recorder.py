@@ -5,13 +5,12 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from clrepro import stages
 from clrepro.evaluation.senteval.pairs import load_pairs
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
 from clrepro.modalities.sentence.encoder import SentenceEncoder
 from clrepro.modalities.sentence.training import SentenceWorkload, measure_encoder
 from clrepro.paths import read_json, write_json
-from clrepro.training import loop
+from clrepro.training import export, loop
 from clrepro.training.recorder import recorded_steps
 from tests.modalities.sentence.trainings import SETTINGS, train, weights
 
@@ -95,10 +94,10 @@ def test_results_have_statistics_and_every_kept_checkpoint(tiny, demo_tasks, tmp
     entries = [{"step": 8}, {"step": 16}]
     write_json(tmp_path / "state" / "record.json", {**result, "checkpoints": entries})
     for _ in range(2):  # again over what is there
-        stages.export(tmp_path / "state", tmp_path / "run")
+        export.export(tmp_path / "state", tmp_path / "run")
     names = {str(file.parent.relative_to(tmp_path / "run")) for file in tmp_path.glob("run/**/model.safetensors")}
     assert names == {"model", "checkpoints/step-8", "checkpoints/step-16"}
     assert read_json(tmp_path / "run" / "statistics.json")["rows"]
     (tmp_path / "state" / "statistics.json").unlink()  # as older code left it
-    stages.export(tmp_path / "state", tmp_path / "run")
+    export.export(tmp_path / "state", tmp_path / "run")
     assert read_json(tmp_path / "run" / "statistics.json")["rows"] == []

@@ -55,12 +55,16 @@ class Checkout:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def planned(self, *arguments: str) -> set[str]:
-        """The rules of a dry run."""
-        text = self.snakemake("-n", *arguments)
-        table = re.search(r"^job +count\n[- ]+\n(.*?)^total", text, re.M | re.S)
-        assert table or "Nothing to be done" in text, text
-        return {line.split()[0] for line in table[1].splitlines()} if table else set()
+    def planned(self, *arguments: str, config: str = "small.yaml") -> set[str]:
+        """The jobs of a dry run: rule and wildcards, as `evaluate sts li2024_sentences_fp32_1`."""
+        text = self.snakemake("-n", *arguments, "--quiet", "host", config=config)
+        found = set()
+        for rule, about in re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)+)", text, re.M):
+            wildcards = re.search(r"^ +wildcards: (.*)$", about, re.M)
+            values = [part.split("=", 1)[1] for part in wildcards[1].split(", ")] if wildcards else []
+            found.add(" ".join([rule, *values]))
+        assert found or "Nothing to be done" in text, text
+        return found
 
     def edit(self, file: str, before: str, after: str) -> None:
         path = self.folder / file

@@ -84,11 +84,12 @@ def mirror(folder):
 def test_the_table_of_detection_is_filled_through_the_rules(tmp_path):
     folder = Checkout(tmp_path)
     mirror(tmp_path / "mirror")
-    with open(tmp_path / "src/clrepro/data/sources.yaml", "a") as catalogue:
+    with open(tmp_path / "src/clrepro/sources/sources.yaml", "a") as catalogue:
         catalogue.write(yaml.safe_dump(SOURCES))
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(TINY))
     done = folder.snakemake("huang2023_table_2", config="tiny.yaml")
-    assert "embed_" not in done  # no probe of features is asked for
+    assert "(Rule: evaluate_checkpoint)" in done
+    assert "(Rule: embed)" not in done  # no probe of features is asked for
     table = pd.read_csv(tmp_path / "results/demo/tables/huang2023/table_2.csv")
     assert set(table["row"]) == {"SimCLR", "MACL"}
     assert table["ours"].between(0, 100).all()
@@ -104,20 +105,22 @@ def test_the_table_of_detection_is_filled_through_the_rules(tmp_path):
         [task, "test", name] for task in ("detection", "detection_voc07") for name in ("AP_all", "AP_50", "AP_75")
     ]
     record = read_json(files[0].with_name("record.json"))
-    assert (found["model"], found["data"], found["seed"]) == (record["model"]["sha256"], index["sha256"], 1)
-    assert (found["protocol"]["iterations"], found["protocol"]["momentum"]) == (2, 0.9)
-    assert found["protocol"]["train"] == ["first@1", "second@1"]
+    assert (found["model"], found["data"], found["seed"]) == (record["model"]["sha256"], [index["sha256"]], 1)
+    protocol = found["protocol"]["detection"]
+    assert (protocol["iterations"], protocol["momentum"]) == (2, 0.9)
+    assert protocol["train"] == ["first@1", "second@1"]
     assert [point[0] for point in found["history"]] == [1, 2]
     assert not list(tmp_path.glob("state/demo/detection-*/saved-*"))
     # what is finished is linked again, not made again: its seconds are those of the first time
     before = files[0].read_bytes()
     files[0].unlink()
-    done = folder.snakemake(str(files[0].relative_to(tmp_path)), config="tiny.yaml")
-    assert "train_huang2023_images" not in done
+    done = folder.snakemake("huang2023_table_2", config="tiny.yaml")
+    assert "(Rule: evaluate_checkpoint)" in done
+    assert "(Rule: train)" not in done
     assert files[0].read_bytes() == before
     # other settings fine-tune again, and train no encoder
     longer = configuration.merge(TINY, {"image": {"detection": {"settings": {"iterations": 3}}}})
     (tmp_path / "longer.yaml").write_text(yaml.safe_dump(longer))
-    planned = folder.snakemake("-n", "huang2023_table_2", config="longer.yaml")
-    assert "detect_huang2023_images" in planned
-    assert "train_huang2023_images" not in planned
+    planned = folder.planned("huang2023_table_2", config="longer.yaml")
+    assert "evaluate_checkpoint detection huang2023_images_fp32_1" in planned
+    assert not any(job.startswith("train") for job in planned)

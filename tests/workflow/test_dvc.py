@@ -70,10 +70,21 @@ class Repository(Checkout):
     def write(self, config: dict) -> None:
         (self.folder / "config.yaml").write_text(yaml.safe_dump(config))
 
-    def planned(self, **changes) -> set[str]:
-        """The rules of a dry run of the configuration with other values of some of its keys."""
+    def write_changed(self, **changes) -> None:
         (self.folder / "changed.yaml").write_text(yaml.safe_dump({**TINY, **changes}))
-        return super().planned() - {"all"}
+
+    def planned(self, **changes) -> set[str]:
+        """The jobs of a dry run of the configuration with other values of some of its keys."""
+        self.write_changed(**changes)
+        return super().planned(config="changed.yaml") - {"all"}
+
+    def load_records(self) -> None:
+        """Put back the records of jobs that came with the results, as a start of the workflow does."""
+        self.write_changed()
+        said = self.snakemake("-n")
+        assert "results/demo/provenance.jsonl came with results that were made elsewhere" in said
+        done = self.run("records", "--load", program="clrepro.cli")
+        assert done.returncode == 0, done.stderr
 
     def snakemake(self, *arguments: str, config: str = "changed.yaml") -> str:
         return super().snakemake(*arguments, config=config)
@@ -97,7 +108,7 @@ def origin(tmp_path_factory):
     for row in UNUSED:
         made.edit("papers/huang2023/experiments.yaml", f'\n      {row}: {{run: "cifar_{{row}}"}}\n', "\n")
     # the papers' theory takes longer than all runs, and has nothing to do with them
-    made.edit("rules/report.smk", "        CATALOGUE.theory_files,\n", "")
+    made.edit("rules/report.smk", "        FILES.theory,\n", "")
     made.commit("code")
     made.repeated = [made.dvc("repro"), made.dvc("repro")]
     made.commit("made")
@@ -130,6 +141,7 @@ def test_a_second_repro_does_not_even_start_the_workflow(origin):
 
 @pytest.mark.slow
 def test_a_fresh_clone_with_the_pulled_results_has_nothing_to_do_and_notices_what_changes(clone):
+    clone.load_records()
     assert clone.planned() == set()
     assert "didn't change, skipping" in clone.dvc("repro")
     assert clone.git("status", "--porcelain", "--untracked-files=no") == ""
@@ -139,15 +151,15 @@ def test_a_fresh_clone_with_the_pulled_results_has_nothing_to_do_and_notices_wha
 
     # one more seed: its runs and what is made of them
     more = clone.planned(seeds=[1, 2])
-    assert {"huang2023_table_9", "report"} < more
-    stages = more - {"huang2023_table_9", "report"}
-    assert {name.split("_")[0] for name in stages} == {"train", "embed", "probe"}
+    assert {"table huang2023/table_9", "report"} < more
+    stages = more - {"table huang2023/table_9", "report"}
+    assert {job.split()[0] for job in stages} == {"train", "embed", "evaluate"}
     assert len(stages) == 3
-    assert all(name.endswith("seed2") for name in stages)
+    assert all(job.endswith("seed2") for job in stages)
     # a setting of the probes is in no path: only the records know it
     training = {**TINY["image"]["training"], "probe_epochs": 2}
-    assert {name.split("_")[0] for name in clone.planned(image={**TINY["image"], "training": training})} == {
-        "embed", "probe", "huang2023", "report"
+    assert {job.split()[0] for job in clone.planned(image={**TINY["image"], "training": training})} == {
+        "embed", "evaluate", "table", "report"
     }  # fmt: skip
 
 
@@ -157,7 +169,7 @@ def test_a_pulled_run_is_not_trained_again_for_a_new_neighbour_in_its_job(origin
     (clone.folder / "shared.yaml").write_text(yaml.safe_dump({**TINY, "seeds": [1, 2], "jobs": {"runs": 2}}))
     (old,) = clone.folder.glob("results/demo/runs/image/*/*/*/seed1/record.json")
     before = old.read_bytes()  # it holds the seconds of its training
-    clone.snakemake("--until", "train_huang2023_images_fp32_1", config="shared.yaml")
+    clone.snakemake("--until", "train", config="shared.yaml")
     assert read_json(old.parents[1] / "seed2" / "record.json")["seed"] == 2
     assert old.read_bytes() == before
 
@@ -168,7 +180,7 @@ def test_a_change_shows_and_records_of_another_configuration_hide_no_rerun(origi
     said = origin.dvc("exp", "run", "--set-param", "config.yaml:simulation.points=5",
                       "--set-param", "config.yaml:image.backbones.CIFAR_ResNet-18=null")  # fmt: skip
     started = set(re.findall(r"\(Rule: (\w+)\)", said))
-    assert started - {"all"} == {"huang2023_figure_2", "huang2023_without_runs", "report"}
+    assert started - {"all"} == {"simulate", "printed_tables", "report"}
     parameters = json.loads(origin.dvc("params", "diff", "--json"))["config.yaml"]
     assert parameters["simulation.points"] == {"old": 4, "new": 5, "diff": 1}
     metrics = json.loads(origin.dvc("metrics", "diff", "--json"))["results/metrics/demo.json"]
@@ -180,4 +192,6 @@ def test_a_change_shows_and_records_of_another_configuration_hide_no_rerun(origi
     clone.git("fetch", "--quiet", "origin")
     clone.git("checkout", "--quiet", "origin/HEAD", "--", "dvc.lock")
     clone.dvc("pull")
-    assert clone.planned() == {"huang2023_figure_2", "huang2023_table_9", "report"}
+    clone.load_records()
+    # here the table has runs: what the other configuration wrote, a table of holes, is no result of theirs
+    assert clone.planned() == {"simulate huang2023/figure_2", "table huang2023/table_9", "report"}

@@ -18,7 +18,7 @@ def test_the_paper_scale_graph_builds_without_network_or_torch(tmp_path):
 
 def test_the_plan_counts_the_jobs_that_run(tmp_path):
     folder = Checkout(tmp_path)
-    dry = folder.run("-n", "--configfile", "config.yaml").stdout
+    dry = folder.run("all", "-n", "--configfile", "config.yaml").stdout
     total = int(re.search(r"^total +(\d+)$", dry, re.M)[1])
     plan = folder.run("plan", program="clrepro.cli").stdout
     assert int(re.search(r"^(\d+) jobs;", plan, re.M)[1]) == total - 1  # `all` runs nothing

@@ -42,12 +42,12 @@ def test_results_and_report_say_nothing_of_who_made_them_and_where(tmp_path, mon
     finished(catalogue)
     # besides, what the first stages really write
     for source in catalogue.sources():
-        stages.fetch(catalogue, source)
-    (build,) = catalogue.backbones()
-    stages.prepare(catalogue, build)
+        stages.fetch(source, catalogue.config)
+    (build,) = catalogue.builds()
+    stages.prepare(build, catalogue.config)
     untrained = [run for run in catalogue.runs if not run.objective]
     assert untrained
-    stages.train(catalogue, untrained)
+    stages.train(untrained, catalogue.config)
     model = read_json(untrained[0].record)["model"]
     assert Path(model["path"]).resolve() == home / "models" / "my-bert"
     for table in catalogue.tables:

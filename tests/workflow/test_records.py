@@ -11,17 +11,18 @@ from types import SimpleNamespace
 import pytest
 
 from clrepro.errors import UserError
-from clrepro.workflow import records
+from clrepro.workflow import manifest, records
 from clrepro.workflow.verify import verify
+
+SCALE = "demo"
 
 
 @pytest.fixture
 def demo(tmp_path, monkeypatch):
-    """An empty working directory, and as much of a catalogue as the records ask for."""
+    """An empty working directory; the scale, and a source as much as the records ask for."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".snakemake/metadata").mkdir(parents=True)
-    source = SimpleNamespace(record=Path("data/sources/a-1/record.json"))
-    return SimpleNamespace(config=SimpleNamespace(scale="demo"), sources=lambda: [source])
+    return SCALE, [SimpleNamespace(record=Path("data/sources/a-1/record.json"))]
 
 
 def made(target: str, params: str, age: float = 0.0) -> None:
@@ -39,55 +40,72 @@ def recorded(target: str) -> str:
     return records.read(records.place(target, 255))["params"][0]
 
 
-def test_records_of_the_scale_are_saved_with_those_of_temporary_files(demo):
+def test_records_of_the_scale_are_saved_with_those_of_temporary_files(demo, capsys):
     long = "results/demo/runs/" + "ä long name/" * 30 + "record.json"
-    for target in (long, "results/demo/runs/x/embeddings.npz", "data/sources/a-1/record.json"):
+    for target in (long, "results/demo/features/x", "data/sources/a-1/record.json"):
         made(target, "1")
     for target in ("results/bench/report.html", "data/sources/b-1/record.json", "results/demo/gone/record.json"):
         made(target, "1")
-    Path("results/demo/runs/x/embeddings.npz").unlink()
+    Path("results/demo/features/x").unlink()
+    Path("results/demo/features").rmdir()
     shutil.rmtree("results/demo/gone")
-    records.save(demo)
-    rows = {row["target"]: row for row in records.rows_of(records.stored(demo))}
-    assert list(rows) == ["data/sources/a-1/record.json", "results/demo/runs/x/embeddings.npz", long]
+    records.save(*demo)
+    rows = {row["target"]: row for row in records.rows_of(records.stored(SCALE))}
+    assert list(rows) == ["data/sources/a-1/record.json", "results/demo/features/x", long]
     shutil.rmtree(".snakemake")
-    assert records.load(demo)
+    records.tell_waiting(SCALE)  # as a dry run does
+    assert "results/demo/provenance.jsonl came with results that were made elsewhere" in capsys.readouterr().err
+    assert not Path(".snakemake").exists()
+    assert records.load(SCALE)
     assert recorded(long) == "1"
-    assert not records.load(demo)
+    assert not records.load(SCALE)
+    records.tell_waiting(SCALE)
+    assert not capsys.readouterr().err
 
 
 def test_a_local_record_stays_if_its_job_made_the_file_and_goes_if_the_file_came_from_elsewhere(demo):
     targets = {name: f"results/demo/{name}.csv" for name in ("untouched", "newer", "replaced", "temporary", "killed")}
     for target in targets.values():
         made(target, "stored", age=100)
-    records.save(demo)
+    records.save(*demo)
     for name in ("newer", "replaced", "temporary"):
         made(targets[name], "local", age=50)
     os.utime(targets["replaced"], (0, 0))  # another file, put there by DVC
     Path(targets["temporary"]).unlink()
     records.place(targets["killed"], 255).write_text('{"params": ["lo')
-    os.utime(records.stored(demo))  # as DVC leaves it: not the file that was written here
-    assert records.load(demo)
+    os.utime(records.stored(SCALE))  # as DVC leaves it: not the file that was written here
+    assert records.load(SCALE)
     assert {name: recorded(target) for name, target in targets.items()} == {
         "untouched": "stored", "newer": "local", "replaced": "stored", "temporary": "stored", "killed": "stored"
     }  # fmt: skip
     # the stored file says less than the local records do, so it is read again until it is written again
     made(targets["untouched"], "local")
     os.utime(targets["untouched"], (0, 0))
-    assert records.load(demo)
-    records.save(demo)
-    assert not records.load(demo)
+    assert records.load(SCALE)
+    records.save(*demo)
+    assert not records.load(SCALE)
+
+
+def test_a_forgotten_record_has_no_parameters_and_is_otherwise_as_it_was(demo):
+    records.forget(["results/demo/nothing.json"])
+    made("results/demo/a.json", "1")
+    made("results/demo/b.json", "1")
+    before = records.read(records.place("results/demo/a.json", 255))
+    records.forget(["results/demo/a.json", "results/demo/nothing.json"])
+    assert records.read(records.place("results/demo/a.json", 255)) == {**before, "params": []}
+    assert recorded("results/demo/b.json") == "1"
 
 
 def test_a_damaged_file_of_records_is_refused_by_its_line(demo):
-    records.stored(demo).parent.mkdir(parents=True)
-    records.stored(demo).write_text('{"target": "results/demo/a"}\n<<<<<<< HEAD\n')
+    records.stored(SCALE).parent.mkdir(parents=True)
+    records.stored(SCALE).write_text('{"target": "results/demo/a"}\n<<<<<<< HEAD\n')
     with pytest.raises(UserError, match=r"results/demo/provenance.jsonl, line 2, is no job record: .*dvc checkout"):
-        records.load(demo)
+        records.load(SCALE)
 
 
 def test_verify_names_what_is_missing_or_changed(demo):
     model, tokens = Path("results/demo/runs/a/model"), Path("data/prepared/demo/b")
+    lists = [Path("results/demo/manifests/train/a.json")]  # not there yet
     for folder in (model, tokens):
         folder.mkdir(parents=True)
     (model / "model.safetensors").write_bytes(b"weights")
@@ -97,11 +115,11 @@ def test_verify_names_what_is_missing_or_changed(demo):
         (tokens / name).write_bytes(name.encode())
     sums = [hashlib.sha256(name.encode()).hexdigest() for name in ("tokens.bin", "offsets.bin")]
     (tokens / "tokens.json").write_text(json.dumps({"sha256": sums}))
-    assert verify(demo) == (3, [])
+    assert verify(*demo, lists) == (3, [])
     (tokens / "offsets.bin").unlink()
     (model / "model.safetensors").write_bytes(b"weightz")
     (tokens / "backbone.json").write_text("{")
-    count, problems = verify(demo)
+    count, problems = verify(*demo, lists)
     assert (count, len(problems)) == (3, 3)
     broken, missing, changed = problems
     assert broken.startswith("data/prepared/demo/b/backbone.json: cannot be read")
@@ -115,6 +133,12 @@ def test_verify_names_what_is_missing_or_changed(demo):
     for order, expected in (((before, now), 0), ((now, before), 1)):
         checksums = [{str(model.parent / "sts.json"): f"sha256:{digest}"} for digest in order]
         rows = [{"target": str(model), "endtime": end, "input_checksums": part} for end, part in enumerate(checksums)]
-        records.stored(demo).write_text("".join(json.dumps(row) + "\n" for row in reversed(rows)))
-        count, problems = verify(demo)
+        records.stored(SCALE).write_text("".join(json.dumps(row) + "\n" for row in reversed(rows)))
+        count, problems = verify(*demo, lists)
         assert (count, len(problems)) == (1, expected)
+    # and by the list of the job that has made it
+    records.stored(SCALE).unlink()
+    manifest.write(lists[0], [model.parent / "sts.json"])
+    assert verify(*demo, lists) == (1, [])
+    (model.parent / "sts.json").write_bytes(b"later")
+    assert verify(*demo, lists)[1][0].startswith("results/demo/runs/a/sts.json: changed: sha256 ")

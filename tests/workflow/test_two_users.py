@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from clrepro.catalogue import Catalogue
+from clrepro.catalogue.needs import needs
 from clrepro.config import merge as overlaid
 from clrepro.config import parse, read
 from clrepro.demo.sentences import write_corpus
@@ -99,9 +100,9 @@ def shared(tmp_path_factory, tiny, demo_tasks):
     with tarfile.open(mirror / "senteval/senteval.tar", "w") as archive:
         archive.add(demo_tasks, "senteval")
     config = parse(overlaid(read(ROOT / "config.yaml"), small))
-    filled = mirroring.fill(mirror, mirroring.needs(config, mirror))
+    filled = mirroring.fill(mirror, needs(config, mirror))
     assert [finding.state for finding in filled] == ["verified"] * 3
-    (checkout / "prepared.json").write_text(json.dumps(str(Catalogue(config).backbones()[0].records[0])))
+    (checkout / "prepared.json").write_text(json.dumps(str(Catalogue(config).builds()[0].manifest)))
     for part in (checkout, mirror):
         read_only(part, True)
     yield checkout, mirror
@@ -148,7 +149,10 @@ def test_two_users_share_code_and_mirror_without_network_from_the_sources_to_the
         assert not works([*cut[0], "touch", str(part / "written")]), "this user writes into read-only folders"
     # one trains and evaluates, the other one does what comes before that
     anna, bernd = (User(tmp_path / name, shared, cut) for name in ("annamuster", "berndmuster"))
-    goals = {anna: ("sts_li2024_fp32_1",), bernd: (read_json(shared[0] / "prepared.json"),)}
+    goals = {
+        anna: ("results/demo/manifests/sts/li2024_sentences_fp32_1.json",),
+        bernd: (read_json(shared[0] / "prepared.json"),),
+    }
     running = {
         user: user.start("snakemake", *goal, "--snakefile", user.checkout / "Snakefile", "--cores", "1")
         for user, goal in goals.items()

@@ -12,7 +12,7 @@ import yaml
 from clrepro.paths import read_json
 from tests.workflow.checkout import SMALL, UNFILLED, Checkout
 
-MPT, MET = "li2024_fp32_3", "li2024_fp32_4"  # the jobs of these objectives
+MPT, MET = "li2024_sentences_fp32_3", "li2024_sentences_fp32_4"  # the jobs of these objectives
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +29,11 @@ def model_hashes(checkout, objective) -> set[str]:
     found = {read_json(record)["model"]["sha256"] for record in records}
     assert len(found) == 2
     return found
+
+
+def trained(bundle) -> str:
+    """What says that a job's runs are trained."""
+    return f"results/demo/manifests/train/{bundle}.json"
 
 
 def results(checkout) -> dict[str, bytes]:
@@ -139,21 +144,20 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
         "2 * keys[hardest(anchors, keys)]).relu()",
     )
     planned = checkout.planned()
-    trained = {rule for rule in planned if rule.startswith("train_")}
-    assert trained == {f"train_{MPT}"}
-    others = {rule for rule in planned if rule.startswith(("embed", "sts", "transfer"))}
-    assert others == {f"{stage}_{MPT}" for stage in ("embed", "sts", "transfer")}
+    of_runs = {f"train {MPT}", f"embed {MPT}", f"evaluate sts {MPT}", f"evaluate transfer {MPT}"}
+    assert {job for job in planned if job.startswith(("train", "embed", "evaluate"))} == of_runs
     # figure 10 shows this objective, figure 2 others; theory asks all
-    assert {rule for rule in planned if "figure" in rule or rule == "theory"} == {"li2024_figure_10", "theory"}
+    assert planned - of_runs == {"simulate li2024/figure_10", "theory", "table li2024/table_3_v1", "report", "all"}
     models = model_hashes(checkout, "mpt")
     (checkout.folder / "stale.yaml").write_text(yaml.safe_dump({**SMALL, "accept_stale": ["mpt"]}))
     text = checkout.snakemake(config="stale.yaml")
-    assert "train_" not in text
+    assert "(Rule: train)" not in text
+    assert "(Rule: table)" in text
     table = (checkout.folder / "results/demo/tables/li2024/table_3_v1.csv").read_text()
     assert "stale: trained by older code" in table
     # the changed objective really trains other weights, and leaves the others alone
     others = model_hashes(checkout, "met")
-    checkout.snakemake(f"train_{MPT}")
+    checkout.snakemake(trained(MPT))
     assert not model_hashes(checkout, "mpt") & models
     assert model_hashes(checkout, "met") == others
     # back to the code that trained them: the same bytes, linked again
@@ -164,6 +168,25 @@ def test_a_changed_constant_reruns_that_objectives_runs_only_and_accept_stale_ke
     )
     checkout.snakemake()
     assert results(checkout) == before
+
+
+@pytest.mark.slow
+def test_what_is_deleted_behind_a_finished_job_is_made_again_and_a_finished_training_linked(checkout):
+    before = results(checkout)
+    record = next(checkout.folder.glob("results/demo/runs/sentence/BERT_base/mpt/*/seed2/record.json"))
+    scores = next(checkout.folder.glob("results/demo/runs/sentence/BERT_base/met/*/seed1/sts.json"))
+    kept = {file: file.read_bytes() for file in (record, scores)}  # the record holds the seconds of its training
+    shutil.rmtree(record.parent)
+    scores.unlink()
+    listed = checkout.folder / trained(MPT)
+    assert {f"train {MPT}", f"evaluate sts {MET}", f"embed {MET}"} <= checkout.planned()
+    assert f"train {MET}" not in checkout.planned()
+    assert listed.exists()  # a dry run removes nothing
+    assert not record.exists()
+    checkout.snakemake()
+    assert {file: file.read_bytes() for file in kept} == kept
+    assert results(checkout) == before
+    assert checkout.planned() == set()
 
 
 @pytest.mark.slow
@@ -182,10 +205,14 @@ def test_one_more_seed_trains_only_that_seed(checkout):
 @pytest.mark.slow
 def test_a_changed_backbone_is_not_answered_from_finished_states(checkout):
     before = model_hashes(checkout, "met")
-    checkout.edit("src/clrepro/models/backbone.py", 'manual_seed(spec["seed"])', 'manual_seed(spec["seed"] + 1)')
-    checkout.snakemake(f"train_{MET}")
+    checkout.edit(
+        "src/clrepro/modalities/sentence/backbone.py", 'manual_seed(spec["seed"])', 'manual_seed(spec["seed"] + 1)'
+    )
+    checkout.snakemake(trained(MET))
     assert not model_hashes(checkout, "met") & before
-    checkout.edit("src/clrepro/models/backbone.py", 'manual_seed(spec["seed"] + 1)', 'manual_seed(spec["seed"])')
+    checkout.edit(
+        "src/clrepro/modalities/sentence/backbone.py", 'manual_seed(spec["seed"] + 1)', 'manual_seed(spec["seed"])'
+    )
     checkout.snakemake()
     assert model_hashes(checkout, "met") == before
 

@@ -1,9 +1,8 @@
-"""The catalogue: papers and configuration in, runs, cells and their cost out. It never imports torch."""
+"""Papers and configuration as cells, runs, files, jobs and cost."""
 
-from clrepro.catalogue.bundles import Bundle
 from clrepro.catalogue.catalogue import Catalogue
 from clrepro.catalogue.figures import Figure, Point
-from clrepro.catalogue.runs import Run
 from clrepro.catalogue.tables import Cell, Table
+from clrepro.modalities.run import Run
 
-__all__ = ["Bundle", "Catalogue", "Cell", "Figure", "Point", "Run", "Table"]
+__all__ = ["Catalogue", "Cell", "Figure", "Point", "Run", "Table"]

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from clrepro import modalities
 from clrepro.catalogue import papers
-from clrepro.catalogue.runs import Run, result_file
-
-# what a picture of embeddings shows of a run's test images (clrepro.modalities.image.pictures), as statistics
-PICTURES = {"spectrum": ("singular_value", "affinity"), "places": ("x", "y", "class")}
+from clrepro.catalogue.part import Part
+from clrepro.catalogue.runs import RunPlanner
+from clrepro.modalities.evaluation import Evaluation
+from clrepro.modalities.run import Run
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Part):
     """What a figure plots, and of which runs.
 
     varied: the parameters that its series vary. scores: of the finished run, as kind/task; where there are none, no
@@ -30,8 +31,6 @@ class Figure:
     statistics stand for all of them, empty histograms for none. pictures: those of the test images' embeddings.
     """
 
-    paper: str
-    name: str
     varied: tuple[str, ...]
     scores: tuple[str, ...]
     statistics: tuple[str, ...]
@@ -40,19 +39,19 @@ class Figure:
     points: tuple[Point, ...]
 
     @property
-    def target(self) -> str:
-        """The name that the workflow gives to this figure."""
-        return f"{self.paper}_{self.name}"
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of scores and pictures that it shows."""
+        return tuple(dict.fromkeys(name.split("/")[0] for name in (*self.scores, *self.pictures)))
 
     @property
-    def tests(self) -> tuple[str, ...]:
-        """The files of test results, beside a run's record, that the scores come from."""
-        return tuple(dict.fromkeys(map(result_file, self.scores)))
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """The evaluations that its scores and pictures come from."""
+        return tuple({one.name: one for one in map(modalities.evaluation_of, self.kinds)}.values())
 
     @property
-    def results(self) -> tuple[str, ...]:
-        """All files beside a run's record that it is drawn from."""
-        return (*self.tests, *map(result_file, self.pictures))
+    def scored(self) -> tuple[Evaluation, ...]:
+        """Those that its scores come from."""
+        return tuple({one.name: one for one in map(modalities.evaluation_of, self.scores)}.values())
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -60,27 +59,27 @@ class Figure:
 
 
 def settings_of(
-    spec: dict[str, Any], sweep: Callable[[str, list], list] = lambda name, values: values
-) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """(series, its entry, settings) for every point: the figure's settings, then the series', then what varies."""
-    for series, entry in spec["series"].items():
-        fixed = {**spec.get("settings", {}), **entry.get("settings", {})}
-        vary = {name: sweep(name, values) for name, values in entry.get("vary", {}).items()}
-        for values in product(*vary.values()):
-            yield series, entry, {**fixed, **dict(zip(vary, values, strict=True))}
+    spec: dict[str, Any], entry: dict[str, Any], sweep: Callable[[str, list], list] = lambda name, values: values
+) -> Iterator[dict[str, Any]]:
+    """The settings of every point of a series: the figure's, then the series', then what varies."""
+    fixed = {**spec.get("settings", {}), **entry.get("settings", {})}
+    vary = {name: sweep(name, values) for name, values in entry.get("vary", {}).items()}
+    for values in product(*vary.values()):
+        yield {**fixed, **dict(zip(vary, values, strict=True))}
 
 
-def build(catalogue, paper: str, name: str) -> Figure:
+def build(planner: RunPlanner, paper: str, name: str) -> Figure:
     """A figure of experiments.yaml; backbones that the configuration leaves out have no points."""
     spec = papers.load(paper, "experiments")["figures"][name]
     points = []
-    for series, entry, changes in settings_of(spec, catalogue.sweep_of(spec)):
+    for series, entry in spec["series"].items():
         owner, definition = papers.run_definition(entry["run"], paper)
-        for backbone in entry.get("backbones") or spec.get("backbones") or definition["backbones"]:
-            if not catalogue.lacks(definition, owner, backbone, changes):
-                place = f"papers/{paper}/experiments.yaml, {name}, {series}"
-                runs = catalogue.define_runs(definition, owner, backbone, place, changes)
-                points.append(Point(series, backbone, runs))
+        place = f"papers/{paper}/experiments.yaml, {name}, {series}"
+        for changes in settings_of(spec, entry, planner.sweep(definition, owner)):
+            for backbone in entry.get("backbones") or spec.get("backbones") or definition["backbones"]:
+                if not planner.lacks(definition, owner, backbone, changes):
+                    runs = planner.define(definition, owner, backbone, place, changes)
+                    points.append(Point(series, backbone, runs))
     varied = dict.fromkeys(key for entry in spec["series"].values() for key in entry.get("vary", {}))
     plotted = (tuple(spec.get(kind, ())) for kind in ("scores", "statistics", "histograms", "pictures"))
     return Figure(paper, name, tuple(varied), *plotted, tuple(points))

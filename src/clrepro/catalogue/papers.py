@@ -82,6 +82,7 @@ def unit(table: dict, row: str) -> str | None:
     return own or table.get("unit")
 
 
+@cache
 def all_tables(paper: str) -> dict[str, dict]:
     """The paper's tables, and what figures and sentences state besides."""
     return {**published_tables(paper), **stated_tables(paper)}
@@ -118,28 +119,34 @@ def recipe(definition: dict, owner: str, backbone: str) -> dict:
         return {}
     paper, _, name = definition["recipe"].rpartition(".")
     found = recipes(paper or owner, name, f"papers/{owner}/experiments.yaml")[name]
-    common = {key: value for key, value in found.items() if key != "backbones"}
+    common = {key: value for key, value in found.items() if key not in ("backbones", "modality")}
     return {**common, **found.get("backbones", {}).get(backbone, {})}
 
 
-def modality(definition: dict, owner: str, backbone: str = "") -> str:
-    """What a run trains: image encoders have a framework in their recipe."""
-    return "image" if "framework" in recipe(definition, owner, backbone) else "sentence"
+def modality(definition: dict, owner: str) -> str:
+    """What a run trains, as its recipe says, or, where it has none, the run itself."""
+    if definition.get("recipe") is None:
+        said, place = definition.get("modality"), f"papers/{owner}/experiments.yaml, a run without a recipe"
+    else:
+        paper, _, name = definition["recipe"].rpartition(".")
+        place = f"papers/{paper or owner}/experiments.yaml, recipes.{name}"
+        said = recipes(paper or owner, name, f"papers/{owner}/experiments.yaml")[name].get("modality")
+    if said is None:
+        raise UserError(f"{place}: `modality` is missing, as in `modality: sentence`")
+    return said
 
 
 @cache
-def recipe_of_table(paper: str, name: str) -> str:
-    """The recipe, as paper.recipe, of the first run that a table names; empty if it names none."""
+def first_run(paper: str, name: str) -> tuple[str, dict] | None:
+    """The first run that a table names, with its owner; None if it names none."""
     spec = load(paper, "experiments").get("tables", {}).get(name) or {}
     for row, part in (spec.get("rows") or {"": {}}).items():
         for column in spec.get("columns", {}).values() or [{}]:
             merged = {**spec.get("cells", {}), **(part or {}), **(column or {})}
             name_of_run = merged.get("run", "{column}").replace("{row}", row or "{column}")
             if "{column}" not in name_of_run:
-                owner, definition = run_definition(name_of_run, paper)
-                named = definition.get("recipe") or ""
-                return named if "." in named or not named else f"{owner}.{named}"
-    return ""
+                return run_definition(name_of_run, paper)
+    return None
 
 
 def recipes(paper: str, name: str, place: str) -> dict[str, dict]:

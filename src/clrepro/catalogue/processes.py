@@ -2,23 +2,23 @@
 
 from collections.abc import Iterable
 
-from clrepro.catalogue.runs import Run
-from clrepro.config import Config
 from clrepro.errors import UserError
+from clrepro.modalities.run import Run
+from clrepro.settings import Common
 
 
-def check(config: Config, runs: Iterable[Run]) -> None:
+def check(config: Common, runs: Iterable[Run]) -> None:
     """Raise UserError where several processes cannot share a training."""
     count = config.jobs.processes
     if count == 1:
         return
     trained = [run for run in runs if run.objective]
-    images = [run for run in trained if run.modality == "image"]
-    if images:  # batch norm, queues and momentum weights would differ between the processes
+    alone = [run for run in trained if not run.plan.processes]
+    if alone:  # of images, batch norm, queues and momentum weights would differ between the processes
         raise UserError(
-            f"jobs.processes: {count}, but an image encoder is trained by a single process, and {len(images)} of "
-            f"{len(trained)} trainings are of images, as {images[0].folder}; set `jobs.processes: 1`, or leave them "
-            "out by `papers` and `tables` and run them on their own"
+            f"jobs.processes: {count}, but encoders of `{alone[0].modality}` are trained by a single process, and "
+            f"{len(alone)} of {len(trained)} trainings are of that kind, as {alone[0].folder}; set "
+            "`jobs.processes: 1`, or leave them out by `papers` and `tables` and run them on their own"
         )
     for run in trained:
         if run.recipe.batch_size % count:

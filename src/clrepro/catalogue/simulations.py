@@ -6,32 +6,26 @@ from pathlib import Path
 from typing import Any
 
 from clrepro.catalogue import papers
-from clrepro.config import SimulationOverrides
+from clrepro.catalogue.part import Part
 from clrepro.objectives import NAMES
 from clrepro.paths import RESULTS
+from clrepro.settings import SimulationOverrides
+from clrepro.workflow import fingerprint
 
 UNITS = {"points": "grid points an axis", "batches": "batches", "steps": "training steps"}
-WITH_TORCH = {"rank_one"}  # studies that train something
 # numbers that a study's csv has for every seed, series, loss and anchor_weight, so that claims may refer to them; named
 # as in the study, which must neither be imported here (torch) nor hang on the catalogue (its fingerprint)
 NUMBERS = {"rank_one": ("effective_rank", "rank_95", "axes_angle", "probe_accuracy", "variance")}
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(Part):
     """A figure: which study computes and draws it, by which settings, and where its files go."""
 
-    paper: str
-    name: str
     study: str
     shows: str
     settings: dict[str, Any]
     scale: str
-
-    @property
-    def target(self) -> str:
-        """The name that the workflow gives to this figure."""
-        return f"{self.paper}_{self.name}"
 
     @property
     def stem(self) -> Path:
@@ -44,6 +38,11 @@ class Simulation:
     @property
     def csv(self) -> Path:
         return self.files[2]
+
+    @property
+    def code(self) -> str:
+        """The fingerprint of its study and of the objectives that its settings name."""
+        return fingerprint.of_study(self.study, *self.objectives)
 
     @property
     def objectives(self) -> list[str]:

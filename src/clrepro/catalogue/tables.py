@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
+from clrepro import modalities
 from clrepro.catalogue import papers
-from clrepro.catalogue.runs import Run, result_file
+from clrepro.catalogue.part import Part
 from clrepro.errors import UserError, unknown
+from clrepro.modalities.evaluation import Evaluation
+from clrepro.modalities.run import Run
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,6 @@ class Cell:
     published_row: str | None = None  # where the published number stands under another row or metric
     published_metric: str | None = None
     published_column: str | None = None
-    percent: bool = True  # whether its score is an accuracy or correlation in percent
     # of a cell that is the best of a sweep: the score that chooses, and each value with its runs
     select: str | None = None
     points: tuple[tuple[float, tuple[Run, ...]], ...] = ()
@@ -44,41 +46,56 @@ class Cell:
         return self.table, row, column, self.published_metric or self.metric
 
     @property
-    def modality(self) -> str:
-        return self.runs[0].modality if self.runs else "sentence"
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of scores that its number comes from."""
+        scores = (self.score, self.select) if self.runs else ()
+        return tuple(dict.fromkeys(score.split("/")[0] for score in scores if score))
 
     @property
-    def results(self) -> tuple[str, ...]:
-        """The files of results, beside a run's record, that its number comes from."""
-        return tuple(dict.fromkeys(map(result_file, filter(None, (self.score, self.select)))))
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """The evaluations that its number comes from."""
+        return tuple({one.name: one for one in map(modalities.evaluation_of, self.kinds)}.values())
+
+    @property
+    def unit(self) -> str | None:
+        """The unit in which the paper prints its number."""
+        return papers.unit(papers.all_tables(self.paper)[self.table], self.published_row or self.row)
+
+    @property
+    def factor(self) -> float:
+        """Of our numbers in that unit: a paper may print shares where ours are percents."""
+        return 0.01 if self.unit == "fraction" and self.percent else 1.0
+
+    @property
+    def percent(self) -> bool:
+        """Whether its score is an accuracy or correlation in percent, or a difference of such."""
+        if not self.score or self.score == DIFFERENCE:
+            return True
+        about = modalities.evaluation_of(self.score)
+        return about.of_kind(self.score.split("/")[0]).unit == "percent"
 
 
 Address = tuple[str, str, str, str]
 Side = tuple[Address, ...]
+DIFFERENCE = "difference"  # in place of a score
 PRINTED = ("settings", "quoted", "formulas")
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Part):
     """A table of a paper: its cells in the paper's order, and of which kind it is (papers.kind)."""
 
-    paper: str
-    name: str
     kind: str
     cells: tuple[Cell, ...]
-
-    @property
-    def target(self) -> str:
-        """The name that the workflow gives to this table."""
-        return f"{self.paper}_{self.name}"
 
     @property
     def runs(self) -> tuple[Run, ...]:
         return tuple(dict.fromkeys(run for cell in self.cells for run in cell.runs))
 
     @property
-    def modality(self) -> str:
-        return next((run.modality for run in self.runs), "sentence")
+    def deltas(self) -> tuple[Cell, ...]:
+        """The printed differences to baselines, which are cells of their own."""
+        return () if self.is_printed else deltas(self.paper, self.name)
 
     @property
     def is_printed(self) -> bool:
@@ -201,7 +218,7 @@ def of_text(paper: str, name: str, table: dict) -> tuple[Cell, ...]:
     checks = papers.load(paper, "published").get("checks", {})
     sums = {check["id"]: check for kind in ("differences", "ranges") for check in checks.get(kind, [])}
     return tuple(
-        Cell(paper, name, row["id"], column, "value", "difference", differences=pairs(paper, sums[row["id"]]))
+        Cell(paper, name, row["id"], column, "value", DIFFERENCE, differences=pairs(paper, sums[row["id"]]))
         for row in table["rows"]
         for column in row["values"]
     )
@@ -265,7 +282,7 @@ def deltas(paper: str, name: str) -> tuple[Cell, ...]:
     for row in papers.published_tables(paper)[name]["rows"]:
         for column, value in (row.get("delta") or {}).items():
             for metric in value if isinstance(value, dict) else ["value"]:
-                place = (paper, name, row["id"], column, f"delta_{metric}".removesuffix("_value"), "difference")
+                place = (paper, name, row["id"], column, f"delta_{metric}".removesuffix("_value"), DIFFERENCE)
                 below = row.get("baseline") or (baseline_of(row["id"]) if row["id"] in added else None)
                 if below:
                     sides = tuple(((name, end, column, metric),) for end in (row["id"], below))

@@ -16,21 +16,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(plan.plan)
-app.command()(results.show)
-app.command()(results.report)
-app.command()(results.claims)
-app.command()(results.theory)
-app.command()(train.train)
-app.command()(objectives.objectives)
 # a loss's own parameters are options that the command does not know
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(objectives.xray)
-app.command()(senteval.senteval)
-app.command()(records.records)
-app.command()(records.verify)
-app.command()(data.sources)
-app.command()(data.mirror)
-app.command()(config.config)
+OWN_OPTIONS = {"allow_extra_args": True, "ignore_unknown_options": True}
+COMMANDS = (
+    *(plan.plan, results.show, results.report, results.claims, results.theory, train.train),
+    *(objectives.objectives, objectives.xray, senteval.senteval),
+    *(records.records, records.verify, data.sources, data.mirror, config.config),
+)
+for command in COMMANDS:
+    app.command(context_settings=OWN_OPTIONS if command is objectives.xray else None)(command)
 
 
 def main() -> None:

@@ -3,23 +3,24 @@
 import json
 from typing import Any
 
-from clrepro.config import Config
+from clrepro.config import model
 
 
 def schema() -> str:
     """The JSON schema, for editors (a YAML language server reads it from the first line of config.yaml)."""
-    return json.dumps(Config.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(model().model_json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def reference() -> str:
     """The reference page, in Markdown."""
     parts = [
-        "# Configuration\n\nGenerated from `src/clrepro/config.py` by `make docs`; do not edit.\n\n"
+        "# Configuration\n\nGenerated from `src/clrepro/settings.py` and `src/clrepro/modalities/*/section.py` by "
+        "`make docs`; do not edit.\n\n"
         "`config.yaml` is the demo. `--configfile config/bench.yaml` or `config/paper.yaml` replaces it, since "
         "they name another scale; a file that names no scale overlays it key by key. Numbers may be written "
         "`3e-5` or `3.0e-5`.\n"
     ]
-    schema = Config.model_json_schema()
+    schema = model().model_json_schema()
     sections = {"the top level": schema, **schema["$defs"]}
     for name, section in sections.items():
         parts.append(f"\n## {name}\n\n{section.get('description', '')}\n\n")
@@ -29,6 +30,8 @@ def reference() -> str:
             default = "required" if key in required else f"`{json.dumps(entry.get('default'))}`"
             if isinstance(entry.get("default"), dict):
                 default = "see below"
+            elif "default" not in entry and key not in required:
+                default = "found when read"  # by a function
             parts.append(f"| `{key}` | {_type(entry)} | {default} | {entry.get('description', '')} |\n")
     return "".join(parts)
 

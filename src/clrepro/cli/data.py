@@ -36,10 +36,11 @@ def mirror(
     each with its sha256, size, url and revision. What may not be downloaded automatically is named with its place.
     """
     from clrepro import config as configuration
+    from clrepro.catalogue.needs import needs
     from clrepro.sources import mirroring
 
     config = configuration.load(scale, configfile)
-    needed = mirroring.needs(config, folder)
+    needed = needs(config, folder)
     act = mirroring.plan if dry_run else mirroring.check if check else mirroring.fill
     findings = []
     for finding in act(folder, needed):

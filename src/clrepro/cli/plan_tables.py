@@ -1,9 +1,9 @@
 """What ``clrepro plan`` prints, one function a part."""
 
 from clrepro.catalogue import Catalogue, cost
-from clrepro.catalogue.bundles import jobs_of
-from clrepro.catalogue.runs import Run
+from clrepro.catalogue.jobs import Jobs
 from clrepro.cli.options import megabytes
+from clrepro.modalities.run import Run
 
 
 def print_tables(catalogue: Catalogue, tabled: set[Run]) -> None:
@@ -25,17 +25,9 @@ def print_price(name: str, runs: int, holes: int | str, price: cost.Cost) -> Non
 def print_jobs(catalogue: Catalogue) -> None:
     hardware = catalogue.config.hardware
     largest = max((cost.of_run(catalogue, run).gigabytes for run in catalogue.runs), default=0)
-    print(f"\n{job_count(catalogue)} jobs; a training under way keeps up to {megabytes(4 * largest)} of state")
+    jobs = sum(Jobs(catalogue).counts.values())
+    print(f"\n{jobs} jobs; a training under way keeps up to {megabytes(4 * largest)} of state")
     print(f"Hours are of {hardware.name} at {hardware.teraflops:g} TFLOP/s, from operation counts: an estimate.")
-
-
-def job_count(catalogue: Catalogue) -> int:
-    """How many jobs Snakemake would start."""
-    jobs = sum(jobs_of(catalogue, bundle) for bundle in catalogue.bundles())
-    jobs += len(catalogue.sources()) + len(catalogue.backbones()) + len(catalogue.figures) + len(catalogue.grids)
-    jobs += sum(bool(table.runs) for table in catalogue.tables)
-    jobs += len({table.paper for table in catalogue.tables if not table.runs})  # these share a job
-    return jobs + len(catalogue.simulations) + 2  # theory and report
 
 
 def print_sources(catalogue: Catalogue) -> None:

@@ -34,7 +34,7 @@ def show(
         for note in tables.notes(long):
             print(f"  {note}")
         print(tables.text(long))
-        print(f"with the published numbers: {catalogue.table_folder(table) / table.name}.html, .md, .tex, .csv\n")
+        print(f"with the published numbers: {catalogue.files.table_folder(table) / table.name}.html, .md, .tex, .csv\n")
 
 
 def report(scale: Scale = "demo", configfile: Files = None) -> None:
@@ -45,7 +45,7 @@ def report(scale: Scale = "demo", configfile: Files = None) -> None:
     content = html.write(catalogue)
     cells = sum(sum(paper["verdicts"].values()) for paper in content["papers"])
     missing = sum(paper["verdicts"].get("missing", 0) for paper in content["papers"])
-    print(f"{catalogue.report_files[-1]}: {len(content['runs'])} runs, {cells - missing} of {cells} cells filled")
+    print(f"{catalogue.files.report[-1]}: {len(content['runs'])} runs, {cells - missing} of {cells} cells filled")
     for broken in summary.skipped(content):
         print(broken)
     print(opening.state_in_words(content["state"]))
@@ -93,8 +93,7 @@ def theory(
 
     if paper and paper not in papers.paper_keys():
         raise unknown("paper", paper, papers.paper_keys())
-    frame = check_all()
-    frame = frame[frame["paper"].eq(paper or frame["paper"])]
+    frame = check_all(papers.theory([paper] if paper else papers.paper_keys()))
     for row in frame[frame["verdict"].eq("fails") | (not failing)].itertuples():
         form = f", {row.form}" if row.form else ""
         print(

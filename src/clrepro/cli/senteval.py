@@ -36,11 +36,11 @@ def senteval(
     Writes json and csv with all scores, and an npz file with the cosine of every STS pair. Besides the fourteen tasks:
     SST5, SICKEntailment, STSBenchmark-finetune, SICKRelatedness-finetune.
     """
+    from clrepro.device import choose_device
     from clrepro.evaluation.senteval import DEFAULT_TASKS, evaluate, tables
     from clrepro.evaluation.senteval.encoders import load_encoder
     from clrepro.evaluation.senteval.files import distinct_sentences
     from clrepro.evaluation.senteval.pairs import SPLITS
-    from clrepro.training.loop import choose_device
 
     chosen = [task.strip() for task in tasks.split(",")] if tasks else None
     try:

@@ -62,8 +62,7 @@ def lines(catalogue: Catalogue, cells: tuple[Cell, ...] | list[Cell], records: R
 
 def line(catalogue: Catalogue, cell: Cell, records: Records, known: dict, doubts: list[tuple[str, str]]) -> dict:
     spec = papers.all_tables(cell.paper)[cell.table]
-    unit = papers.unit(spec, cell.published_row or cell.row)
-    part = 0.01 if unit == "fraction" and cell.percent else 1.0  # of our percents in the published unit
+    part = cell.factor
     value, std, decimals = known.get(cell.published_address, (None, None, spec["decimals"]))
     if value is not None and pd.isna(value):
         value = None
@@ -86,7 +85,7 @@ def line(catalogue: Catalogue, cell: Cell, records: Records, known: dict, doubts
         "row": cell.row,
         "column": cell.column,
         "metric": cell.metric,
-        "unit": unit,
+        "unit": cell.unit,
         "decimals": int(decimals),
         "published": value,
         "published_std": None if std is None or pd.isna(std) else std,
@@ -96,7 +95,7 @@ def line(catalogue: Catalogue, cell: Cell, records: Records, known: dict, doubts
         "ci_high": ours and rounded(ours.high),
         "seeds": ours.seeds if ours else 0,
         "difference": difference,
-        "verdict": verdict(ours, value, catalogue.compares(cell.runs), bool(doubt), part * rule.band),
+        "verdict": verdict(ours, value, catalogue.compares(cell.runs or own.runs), bool(doubt), part * rule.band),
         "note": "; ".join(filter(None, notes)),
         "fill": own.fill,
         "runs": " ".join(run_id(run) for run in own.runs),

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import yaml
 
-from clrepro.catalogue import Catalogue, Figure, Point, Run, papers
+from clrepro import modalities
+from clrepro.catalogue import Catalogue, Figure, Point, papers
 from clrepro.errors import UserError, unknown
 from clrepro.ledger.quantity import Quantity
 from clrepro.ledger.recorded import matches, rows_of
 from clrepro.ledger.records import Records
 from clrepro.ledger.scores import command, run_id
+from clrepro.modalities.run import Run
 
 REFERENCE = re.compile(
     # values follow the series' name at once: a bracket after a space belongs to the name
@@ -88,7 +90,7 @@ def curves(catalogue: Catalogue, figure: Figure, parts: re.Match, records: Recor
         fill = command(catalogue.config.scale, figure.target)
         why = f"{seeds}{left_out}" if broken else f"{seeds}{left_out}: {fill}"
     present = [run for run in point.runs if run not in lacking]
-    if any(run.objective and catalogue.is_stale(run, records.record(run)) for run in present):
+    if any(run.is_stale(records.record(run)) for run in present):
         why = "; ".join(filter(None, [why, "stale: trained by older code; run the workflow again"]))
     return Curves(by_seed, tuple(runs), why, catalogue.compares(point.runs))
 
@@ -97,10 +99,10 @@ def left_out_by(catalogue: Catalogue, figure: Figure, series: str, backbone: str
     """Which key of the configuration leaves a point of a figure out."""
     entry = papers.load(figure.paper, "experiments")["figures"][figure.name]["series"][series]
     owner, definition = papers.run_definition(entry["run"], figure.paper)
-    modality = papers.modality(definition, owner, backbone)
-    if getattr(catalogue.config, modality).backbones.get(backbone):
-        return f"this configuration's `{modality}.training` leaves that point of the sweep out"
-    return f"this configuration has no `{modality}.backbones.{backbone}`"
+    modality = modalities.modality(papers.modality(definition, owner))
+    if modality.of(catalogue.config).backbones.get(backbone):
+        return f"this configuration's `{modality.key}.training` leaves that point of the sweep out"
+    return f"this configuration has no `{modality.key}.backbones.{backbone}`"
 
 
 def is_asked(catalogue: Catalogue, figure: Figure) -> bool:
@@ -132,7 +134,7 @@ def find_point(catalogue: Catalogue, figure: Figure, parts: re.Match) -> Point |
         raise unknown("backbone", parts["backbone"], backbones, place)
     for point in figure.points:
         if (point.series, point.backbone) == (parts["series"], parts["backbone"]):
-            settings = {**point.runs[0].recipe.model_dump(), **point.runs[0].params}
+            settings = point.runs[0].settings
             if all(settings.get(name) == value for name, value in zip(vary, given, strict=True)):
                 return point
     return None
@@ -142,7 +144,7 @@ def curve(run: Run, figure: Figure, statistic: str, records: Records) -> list[tu
     """A run's statistic as (step, value) in the order of steps; none if a file of the run is missing or broken."""
     needed = [records.record(run)]
     needed += [records.statistics(run)] if run.has_statistics else []
-    needed += [records.rows(run, name.removesuffix(".json")) for name in figure.tests]
+    needed += [records.rows(run, one) for one in figure.scored]
     if any(content is None for content in needed):
         return []
     recorded = rows_of(run, figure, records)

@@ -55,13 +55,11 @@ def of_cell(catalogue: Catalogue, cell: Cell, records: Records, printed: dict) -
     if papers.kind(spec) in PRINTED:
         return Quantity({}, number, (), "it is printed in the paper, not a result of runs", "", name)
     ours = scores(catalogue, cell, records)
-    unit = papers.unit(spec, cell.published_row or cell.row)
-    part = 0.01 if unit == "fraction" and cell.percent else 1.0  # of our percents in the published unit
-    values = {seed: part * value for seed, value in ours.by_seed.items()}
+    values = {seed: cell.factor * value for seed, value in ours.by_seed.items()}
     why = ours.note if values or not ours.fill else f"{ours.note}: {ours.fill}"
     runs = tuple(map(run_id, ours.runs))
     measured = name if cell.differences else f"{cell.score} of {' '.join(runs)}"
-    family, comparable = family_of(cell.score, unit), catalogue.compares(cell.runs)
+    family, comparable = family_of(cell.score, cell.unit), catalogue.compares(cell.runs or ours.runs)
     return Quantity(values, number, runs, why, family, name, measured, bool(cell.differences), comparable)
 
 

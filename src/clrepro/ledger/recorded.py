@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from clrepro.catalogue import Figure, Run
+from clrepro import modalities
+from clrepro.catalogue import Figure
 from clrepro.ledger.records import Records
 from clrepro.ledger.scores import score_of_run
+from clrepro.modalities.run import Run
 
 
 def rows_of(run: Run, figure: Figure, records: Records) -> Iterator[tuple[int, str, float | None, float]]:
@@ -39,7 +41,7 @@ def rows_of(run: Run, figure: Figure, records: Records) -> Iterator[tuple[int, s
         if value is not None:
             yield selected, name, None, value
     for kind in figure.pictures:
-        for name, values in (records.arrays(run, kind) or {}).items():
+        for name, values in (records.arrays(run, modalities.evaluation_of(kind)) or {}).items():
             for place, value in enumerate(values):
                 yield selected, name, place, value
 

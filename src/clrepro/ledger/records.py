@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from clrepro.catalogue.runs import Run, digest
+from clrepro.modalities.evaluation import Evaluation
+from clrepro.modalities.run import Run
+from clrepro.paths import digest
 
 
 class Records:
@@ -12,6 +14,7 @@ class Records:
 
     def __init__(self):
         self.problems: dict[Path, str] = {}
+        self.cells: dict[tuple[str, ...], Any] = {}  # what clrepro.ledger.scores has made of the files, by address
         self._read: dict[Path, Any] = {}
 
     def record(self, run: Run) -> dict | None:
@@ -52,20 +55,31 @@ class Records:
             return self._refuse(file, "its `settings` are no mapping")
         return content
 
-    def rows(self, run: Run, kind: str) -> list[list] | None:
-        """The test results [task, split, metric, value] of a run; kind: sts or transfer."""
-        file = run.folder / f"{kind}.json"
+    def repetitions(self, run: Run, evaluation: Evaluation) -> dict[int | None, list[list]] | None:
+        """A run's rows [task, split, metric, value] of an evaluation: {None: rows}, or by its own seeds."""
+        file = run.folder / evaluation.file
         content = self._file(file)
         if content is None:
             return None
-        rows = content.get("rows")
-        if not self._is_table(rows, 4) or not all(isinstance(word, str) for row in rows for word in row[:3]):
-            return self._refuse(file, "its `rows` are not lists of task, split, metric and value")
-        return rows
+        found = {None: content.get("rows")}
+        if "seeds" in content:
+            seeds = content["seeds"]
+            if not isinstance(seeds, dict) or not all(name.isdigit() for name in seeds):
+                return self._refuse(file, "its `seeds` are not rows by seed")
+            found = {int(name): rows for name, rows in seeds.items()}
+        for rows in found.values():
+            if not self._is_table(rows, 4) or not all(isinstance(word, str) for row in rows for word in row[:3]):
+                return self._refuse(file, "its `rows` are not lists of task, split, metric and value")
+        return found
 
-    def arrays(self, run: Run, kind: str) -> dict[str, list] | None:
-        """The numbers of a picture of a run's embeddings; kind: spectrum or places."""
-        file = run.folder / f"{kind}.json"
+    def rows(self, run: Run, evaluation: Evaluation) -> list[list] | None:
+        """The same, of all repetitions."""
+        found = self.repetitions(run, evaluation)
+        return None if found is None else [row for rows in found.values() for row in rows]
+
+    def arrays(self, run: Run, evaluation: Evaluation) -> dict[str, list] | None:
+        """The numbers of a picture of a run's embeddings."""
+        file = run.folder / evaluation.file
         content = self._file(file)
         if content is None:
             return None

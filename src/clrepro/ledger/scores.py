@@ -1,17 +1,13 @@
 """From the test results of runs to the numbers of cells."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from clrepro.catalogue import Catalogue, Cell, Run
-from clrepro.catalogue.runs import result_file
+from clrepro import modalities
+from clrepro.catalogue import Catalogue, Cell
 from clrepro.ledger.records import Records
+from clrepro.modalities.run import Run
 from clrepro.paths import RESULTS
-
-AVERAGES = {
-    "sts": ("STS12", "STS13", "STS14", "STS15", "STS16", "STSBenchmark", "SICKRelatedness"),
-    "transfer": ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"),
-    "transfer_dev": ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"),
-}
 
 
 @dataclass(frozen=True)
@@ -28,32 +24,6 @@ class Scores:
     fill: str = ""
 
 
-def score(name: str, rows: dict[str, list]) -> float:
-    """One score of one run, in percent, rounded to two decimals as the papers' programs print it.
-
-    name: kind/task. sts: Spearman x 100 ("all" setting of STS12-16, test split elsewhere); transfer, transfer_dev:
-    accuracy on test and dev. Avg is the mean of the rounded scores of the seven tasks, rounded. Of images: linear, knn,
-    knn_plain, finetune_10 to finetune_100 (with _selection: on the part of the training images that chooses), and
-    collapse, whose numbers are no percentages and keep six digits.
-    rows: {"sts": [[task, split, metric, value], ...], "transfer": [...]}. A score without its row is a KeyError.
-    """
-    kind, _, task = name.partition("/")
-    if task == "Avg":
-        return round(sum(score(f"{kind}/{part}", rows) for part in AVERAGES[kind]) / len(AVERAGES[kind]), 2)
-    if result_file(name) not in ("sts.json", "transfer.json"):
-        split = "selection" if kind.endswith("_selection") else "test"
-        table = {tuple(row[:3]): row[3] for row in next(iter(rows.values()))}
-        value = table[kind.removesuffix("_selection"), split, task]
-        return float(f"{value:.6g}") if kind == "collapse" else round(value, 2)
-    if kind == "sts":
-        wanted = (task, "test", "spearman_all" if task.startswith("STS1") else "spearman")
-        factor = 100
-    else:
-        wanted, factor = (task, "dev" if kind == "transfer_dev" else "test", "accuracy"), 1
-    table = {tuple(row[:3]): row[3] for row in rows["sts" if kind == "sts" else "transfer"]}
-    return round(factor * table[wanted], 2)
-
-
 def run_id(run: Run) -> str:
     """A run's name in ledger and report: its folder below runs/."""
     return run.folder.relative_to(RESULTS / run.scale / "runs").as_posix()
@@ -64,32 +34,49 @@ def command(scale: str, target: str) -> str:
     return f"snakemake {target} --cores all" + ("" if scale == "demo" else f" --configfile config/{scale}.yaml")
 
 
-def score_of_run(run: Run, name: str, records: Records) -> float | None:
-    """A run's score, or None if its record or its test results are not there or broken."""
-    rows = records.rows(run, kind_of(name))
-    if records.record(run) is None or rows is None:
+def values_of_run(run: Run, name: str, records: Records) -> dict[int | None, float] | None:
+    """A run's score kind/task, {None: value}, or by the seeds of an evaluation that has its own.
+
+    None if its record or its results are not there or broken.
+    """
+    about = modalities.evaluation_of(name)
+    found = records.repetitions(run, about)
+    if records.record(run) is None or found is None:
         return None
     try:
-        return score(name, {kind_of(name): rows})
+        return {seed: about.score(name, rows) for seed, rows in found.items()}
     except KeyError as missing:
-        records.note(run.folder / f"{kind_of(name)}.json", f"it has no row {missing}")
+        records.note(run.folder / about.file, f"it has no row {missing}")
         return None
 
 
-def kind_of(name: str) -> str:
-    """Which results a score comes from, as their file is called: sts, transfer, linear, knn, finetune, ..."""
-    return result_file(name).removesuffix(".json")
+def score_of_run(run: Run, name: str, records: Records) -> float | None:
+    """A run's score, the mean of its repetitions; None if its record or its results are not there or broken."""
+    values = values_of_run(run, name, records)
+    return None if values is None else mean(values.values())
+
+
+def mean(values: Iterable[float]) -> float:
+    values = list(values)
+    return values[0] if len(values) == 1 else sum(values) / len(values)
 
 
 def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
-    """Our numbers of a cell from the results on disk."""
+    """Our numbers of a cell from the results on disk, computed once for each set of records."""
+    address = (cell.paper, cell.table, cell.row, cell.column, cell.metric)
+    if address not in records.cells:
+        records.cells[address] = computed(catalogue, cell, records)
+    return records.cells[address]
+
+
+def computed(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
     if cell.hole:
         return Scores({}, note=cell.hole)
     if cell.differences:
         return of_differences(catalogue, cell, records)
     if cell.points:
         return of_sweep(catalogue, cell, records)
-    found = {run: score_of_run(run, cell.score, records) for run in cell.runs}
+    found = {run: values_of_run(run, cell.score, records) for run in cell.runs}
     present = tuple(run for run, value in found.items() if value is not None)
     notes, fill = [], ""
     if len(present) < len(found):
@@ -97,15 +84,24 @@ def scores(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
         why, fill = absence(catalogue, cell, absent, records)
         seeds = "" if not present else f"seed {', '.join(str(run.seed) for run in absent)} "
         notes.append(seeds + why)
-    if any(run.objective and catalogue.is_stale(run, records.record(run)) for run in present):
-        kept = ", kept by accept_stale" if all(map(catalogue.accepts_stale, present)) else "; run the workflow again"
+    if any(run.is_stale(records.record(run)) for run in present):
+        accepted = all(run.is_accepted(catalogue.config) for run in present)
+        kept = ", kept by accept_stale" if accepted else "; run the workflow again"
         notes.append(f"stale: trained by older code{kept}")
-    by_seed = {run.seed if run.objective else None: found[run] for run in present}
+    by_seed = by_repetition({run: found[run] for run in present})
     return Scores(by_seed, present, "; ".join(notes), fill)
 
 
+def by_repetition(found: dict[Run, dict[int | None, float]]) -> dict[int | None, float]:
+    """By the seeds of the trainings; by those of an evaluation with repetitions of its own, the mean over trainings."""
+    if all(set(values) == {None} for values in found.values()):
+        return {run.seed if run.objective else None: values[None] for run, values in found.items()}
+    seeds = dict.fromkeys(seed for values in found.values() for seed in values)
+    return {seed: mean(values[seed] for values in found.values() if seed in values) for seed in seeds}
+
+
 def of_sweep(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
-    """The numbers of the best of several settings: the one with the highest mean of what selects, of equal ones the
+    """The numbers of the best of several settings: the one with the best mean of what selects, of equal ones the
     smallest, over the seeds that all of them have. Without such a seed the sweep is not finished, and there is none.
     """
     chosen = {run: score_of_run(run, cell.select, records) for _, runs in cell.points for run in runs}
@@ -122,31 +118,32 @@ def of_sweep(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
     if not common:
         return Scores({}, note="; ".join(notes), fill=fill)
 
-    def mean(point: tuple[float, tuple[Run, ...]]) -> float:
-        values = [chosen[run] for run in point[1] if run.seed in common]
-        return round(sum(values) / len(values), 9)
+    about = modalities.evaluation_of(cell.select)
+    sign = -1 if about.of_kind(cell.select.split("/")[0]).better == "lower" else 1
 
-    best = max(cell.points, key=lambda point: (mean(point), -point[0]))
+    def selected(point: tuple[float, tuple[Run, ...]]) -> float:
+        return round(sign * mean(chosen[run] for run in point[1] if run.seed in common), 9)
+
+    best = max(cell.points, key=lambda point: (selected(point), -point[0]))
     runs = tuple(run for run in best[1] if run.seed in common)
     name = f"learning rate {best[0]:g} of {', '.join(f'{value:g}' for value, _ in cell.points)}"
     lost = sum("diverged" in (records.record(run) or {}) for run in chosen)
     notes.insert(0, name + (f" ({lost} runs diverged and count 0)" if lost else ""))
-    if any(catalogue.is_stale(run, records.record(run)) for run in complete):
+    if any(run.is_stale(records.record(run)) for run in complete):
         notes.append("stale: trained by older code; run the workflow again")
     return Scores({run.seed: found[run] for run in runs}, runs, "; ".join(notes), fill)
 
 
 def absence(catalogue: Catalogue, cell: Cell, absent: list[Run], records: Records) -> tuple[str, str]:
     """Why runs of a cell count for nothing, and the command that makes them, if one does."""
-    kinds = {kind_of(name) for name in (cell.score, cell.select) if name}
-    needed = {file for run in absent for file in (run.record, *(run.folder / f"{kind}.json" for kind in kinds))}
+    needed = {file for run in absent for file in (run.record, *(run.folder / one.file for one in cell.evaluations))}
     broken = [str(file) for file in records.problems if file in needed]
     if broken:  # a command would leave what is there: broken files are deleted by hand
         return f"left out, broken: {', '.join(broken)}", ""
     tables = [table for table in catalogue.tables if (table.paper, table.name) == (cell.paper, cell.table)]
     if tables and set(cell.runs) <= set(tables[0].runs):
         return "not run yet", command(catalogue.config.scale, tables[0].target)
-    if all(catalogue.tests(run, kind) for run in absent for kind in kinds):
+    if all(catalogue.is_evaluated(run, one) for run in absent for one in cell.evaluations):
         return "not run yet", command(catalogue.config.scale, "all")
     return "not run: nothing that this configuration asks for needs it", ""
 
@@ -164,10 +161,7 @@ def of_differences(catalogue: Catalogue, cell: Cell, records: Records) -> Scores
             return both
         found.append(both)
 
-    def mean(one: Scores) -> float:
-        return sum(one.by_seed.values()) / len(one.by_seed)
-
-    return max(found, key=mean) if cell.column == "high" else min(found, key=mean)
+    return (max if cell.column == "high" else min)(found, key=lambda one: mean(one.by_seed.values()))
 
 
 def mean_of(catalogue: Catalogue, places: list[tuple[str, ...]], records: Records) -> Scores:

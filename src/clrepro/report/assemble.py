@@ -14,11 +14,10 @@ from typing import Any
 import pandas as pd
 
 from clrepro.catalogue import Catalogue, papers
-from clrepro.evaluation.senteval.protocols import PROTOCOLS
 from clrepro.ledger import Records
 from clrepro.ledger.scores import command
 from clrepro.paths import RESULTS
-from clrepro.report import opening, protocol, runs, tables
+from clrepro.report import opening, runs, tables
 from clrepro.report.common import SIGNS
 from clrepro.workflow import provenance
 
@@ -46,28 +45,10 @@ def gather(catalogue: Catalogue, ledger: pd.DataFrame, tested: list[dict], recor
 
 def setup(catalogue: Catalogue) -> list[list[str]]:
     """What was run, in a few lines of name and text."""
-    config = catalogue.config
-    sentence = config.sentence
-    lines = f"{sentence.corpus_lines:,} sentences of " if sentence.corpus_lines else ""
-    encoders = (f"{key}: {tables.describe(spec)}" for key, spec in sentence.backbones.items() if spec)
-    overrides = sentence.training.model_dump(exclude_none=True)
-    changed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in overrides.items())
-    images = dict.fromkeys(run for run in catalogue.runs if run.modality == "image")
-    scaled = config.image.training.model_dump(exclude_defaults=True)
-    changed_images = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in scaled.items())
-    of_images = [
-        ["Images", protocol.encoders(images)],
-        ["Training on images", f"the papers' settings but for {changed_images}" if scaled else "the papers' settings"],
-    ]
-    return [
-        ["Seeds", ", ".join(map(str, config.seeds))],
-        ["Sentences", lines + catalogue.corpus.name],
-        ["Evaluation sets", catalogue.tasks.name],
-        ["Transfer protocol", f"{sentence.protocol}: {PROTOCOLS[sentence.protocol].described}"],
-        ["Encoders", "; ".join(encoders)],
-        ["Training", f"the papers' settings but for {changed}" if changed else "the papers' settings"],
-        *(of_images if images else []),
-    ]
+    lines = [["Seeds", ", ".join(map(str, catalogue.config.seeds))]]
+    for plan in dict.fromkeys(run.plan for run in catalogue.runs):
+        lines += plan.setup(catalogue.config, [run for run in catalogue.runs if run.plan is plan])
+    return lines
 
 
 def rule(catalogue: Catalogue) -> list[str]:
@@ -114,7 +95,7 @@ def table(catalogue: Catalogue, key: str, name: str, part: pd.DataFrame) -> dict
     part = part[~part["metric"].str.startswith("delta")]
     whole = next((one for one in catalogue.every_table if (one.paper, one.name) == (key, name)), None)
     sentences = tables.caption(catalogue, whole)[2:] if whole and whole.runs else []
-    written = [file for file in (catalogue.table_files(whole) if whole else ()) if file.is_file()]
+    written = [file for file in (catalogue.files.of_table(whole) if whole else ()) if file.is_file()]
     return {
         "id": name,
         "caption": spec["caption"],
@@ -201,7 +182,7 @@ def natural(name: str) -> list:
 
 
 def theory_rows(catalogue: Catalogue) -> list[dict]:
-    file = catalogue.theory_files[0]
+    file = catalogue.files.theory[0]
     if not file.is_file():
         return []
     return pd.read_csv(file, keep_default_na=False).to_dict("records")

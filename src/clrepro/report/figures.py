@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from clrepro import plotting
+from clrepro import modalities, plotting
 from clrepro.catalogue import Catalogue, Figure, Point
-from clrepro.catalogue.figures import PICTURES
 from clrepro.ledger import Records
 from clrepro.ledger.recorded import matches, rows_of
 from clrepro.paths import write_text
@@ -31,10 +30,10 @@ def frame(catalogue: Catalogue, figure: Figure, records: Records) -> pd.DataFram
             record = records.record(run)
             if record is None:
                 continue
-            settings = {**run.recipe.model_dump(), **run.params}
+            settings = run.settings
             place = [point.series, point.backbone, *(settings.get(name) for name in figure.varied)]
             place.append(run.seed if run.objective else None)
-            stale = run.objective and catalogue.is_stale(run, record)
+            stale = run.is_stale(record)
             note = "stale: trained by older code" if stale else ""
             for step, statistic, middle, value in rows_of(run, figure, records):
                 rounded = None if middle is None else round(middle, 6)
@@ -49,7 +48,7 @@ def missing(figure: Figure, table: pd.DataFrame) -> list[str]:
     for point in figure.points:
         part = table[(table["series"] == point.series) & (table["backbone"] == point.backbone)]
         for run in point.runs:
-            settings = {**run.recipe.model_dump(), **run.params}
+            settings = run.settings
             own = part if not run.objective else part[part["seed"] == run.seed]
             for name in figure.varied:
                 value = settings.get(name)
@@ -61,7 +60,7 @@ def missing(figure: Figure, table: pd.DataFrame) -> list[str]:
                 continue
             found = set(own["statistic"])
             wanted = [*figure.statistics, *figure.histograms, *figure.scores]
-            wanted += [name for kind in figure.pictures for name in PICTURES[kind]]
+            wanted += [name for kind in figure.pictures for name in modalities.evaluation_of(kind).arrays]
             lacking = [name for name in wanted if not any(matches(one, [name]) for one in found)]
             # an untrained encoder has no training to speak of
             lacking = [name for name in lacking if run.objective or not name.startswith(("train_", "best_"))]
@@ -73,17 +72,13 @@ def missing(figure: Figure, table: pd.DataFrame) -> list[str]:
 def varied_by(figure: Figure, point: Point) -> list[str]:
     """The varied parameters in which the points of a series differ."""
     others = [other.runs[0] for other in figure.points if other.series == point.series]
-    return [
-        name
-        for name in figure.varied
-        if len({{**run.recipe.model_dump(), **run.params}.get(name) for run in others}) > 1
-    ]
+    return [name for name in figure.varied if len({run.settings.get(name) for run in others}) > 1]
 
 
 def write(catalogue: Catalogue, name: str) -> Path:
     """Write the csv of a figure, given as paper/figure, and its picture; where nothing was recorded, it says so."""
     figure, records = catalogue.figure(name), Records()
-    file = catalogue.figure_file(figure)
+    file = catalogue.files.figure_csv(figure)
     table = frame(catalogue, figure, records)
     write_text(file, table.to_csv(index=False, lineterminator="\n"))
     if not figure.points:

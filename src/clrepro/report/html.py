@@ -24,7 +24,7 @@ def write(catalogue: Catalogue) -> dict[str, Any]:
     """Write these files from whatever is on disk; returns the report's data."""
     cells, summary, content = gather(catalogue)
     for file, text in zip(
-        catalogue.report_files,
+        catalogue.files.report,
         (
             *(part.to_csv(index=False, lineterminator="\n") for part in (cells, summary)),
             metrics.text(cells, summary),

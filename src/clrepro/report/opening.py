@@ -10,24 +10,12 @@ from typing import Any
 
 import pandas as pd
 
+from clrepro import modalities
 from clrepro.catalogue import Catalogue
 from clrepro.report.page import verdicts
-from clrepro.report.tables import scale_sentence
+from clrepro.report.tables import rule_sentence
 
 SMALL = {"demo": "tiny encoders", "bench": "small encoders"}
-DATA = {
-    "demo": {"sentence": "generated sentences", "image": "images of few pixels"},
-    "bench": {"sentence": "real sentences", "image": "real images"},
-}
-EVALUATIONS = {  # by the kind that a score's name starts with (clrepro.ledger.scores)
-    "sts": "seven STS sets",
-    "transfer": "seven transfer tasks",
-    "linear": "linear probe",
-    "knn": "nearest neighbours",
-    "finetune": "fine-tuning with a share of the labels",
-    "collapse": "variance and rank of the embeddings",
-    "detection": "object detection",
-}
 
 
 def judges(catalogue: Catalogue) -> bool:
@@ -44,7 +32,7 @@ def opening(catalogue: Catalogue, content: dict[str, Any]) -> dict[str, Any]:
     counts of verdicts.
     """
     if judges(catalogue):
-        note = f"At {scale_sentence(catalogue.config).replace('`', '')}."
+        note = f"At {rule_sentence(catalogue.config).replace('`', '')}."
         return {"judges": True, "headline": headline(catalogue, content), "lines": [], "note": note}
     lines = [
         trainings(catalogue, content["runs"]),
@@ -67,8 +55,8 @@ def material(catalogue: Catalogue) -> str:
     scale = catalogue.config.scale
     if scale not in SMALL:
         return "encoders or settings other than the papers'"
-    modalities = dict.fromkeys(run.modality for run in catalogue.runs)
-    return f"{SMALL[scale]} on {' and '.join(DATA[scale][one] for one in modalities)}"
+    plans = dict.fromkeys(run.plan for run in catalogue.runs)
+    return f"{SMALL[scale]} on {' and '.join(plan.material[scale] for plan in plans)}"
 
 
 def headline(catalogue: Catalogue, content: dict[str, Any]) -> str:
@@ -163,9 +151,9 @@ def evaluations(runs: dict[str, dict]) -> dict[str, Any] | None:
     encoders = Counter(
         kind
         for run in runs.values()
-        for kind in dict.fromkeys(name.partition("/")[0].partition("_")[0] for name in run["scores"])
+        for kind in dict.fromkeys(modalities.evaluation_of(name).described for name in run["scores"])
     )
-    found = [f"{EVALUATIONS.get(kind, kind)} ({count:,})" for kind, count in encoders.most_common()]
+    found = [f"{kind} ({count:,})" for kind, count in encoders.most_common()]
     return line("Evaluation", f"Computed, of how many encoders: {', '.join(found)}.") if found else None
 
 

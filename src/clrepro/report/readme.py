@@ -43,9 +43,10 @@ def of_plan(catalogue: Catalogue) -> Values:
     tabled = {run for table in catalogue.tables for run in table.runs}
     parts = {
         "": cost.of_all(catalogue),
-        ".sentences": cost.of_runs(catalogue, tuple(run for run in catalogue.runs if run.modality == "sentence")),
         ".figures": cost.of_runs(catalogue, tuple(run for run in catalogue.runs if run not in tabled)),
     }
+    for plan in dict.fromkeys(run.plan for run in catalogue.runs):
+        parts[f".{plan.key}s"] = cost.of_runs(catalogue, [run for run in catalogue.runs if run.plan is plan])
     values = {f"paper.hours{name}": lambda price=price: f"{price.hours:,.0f}" for name, price in parts.items()}
     values |= {f"paper.gigabytes{name}": lambda price=price: f"{price.gigabytes:,.0f}" for name, price in parts.items()}
     return values | {"paper.runs": lambda: f"{len(catalogue.runs):,}"}
@@ -58,7 +59,7 @@ def of_results(catalogue: Catalogue) -> Values:
     claims = pd.read_csv(folder / "claims.csv", keep_default_na=False)
 
     def minutes() -> str:
-        jobs = [row for row in records.rows_of(records.stored(catalogue)) if row.get("starttime")]
+        jobs = [row for row in records.rows_of(records.stored(scale)) if row.get("starttime")]
         return f"{(max(row['endtime'] for row in jobs) - min(row['starttime'] for row in jobs)) / 60:.0f}"
 
     values = {

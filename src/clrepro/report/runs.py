@@ -6,21 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from clrepro.catalogue import Catalogue, Run
-from clrepro.catalogue.figures import PICTURES
+from clrepro.catalogue import Catalogue
 from clrepro.ledger import Records
-from clrepro.ledger.scores import AVERAGES, run_id, score_of_run
-
-CURVES = (
-    "stsb_dev",
-    "sickr_dev",
-    "loss",
-    "dev_alignment",
-    "dev_uniformity",
-    "train_distance_gap",
-    "gradient_norm_mean",
-)
-OF_IMAGES = ("loss", "train_alignment", "train_uniformity", "train_distance_gap", "gradient_norm_mean")
+from clrepro.ledger.scores import run_id, score_of_run
+from clrepro.modalities.evaluation import AVERAGE
+from clrepro.modalities.run import Run
 
 
 def entries(catalogue: Catalogue, ledger: pd.DataFrame, records: Records) -> dict[str, dict[str, Any]]:
@@ -52,7 +42,7 @@ def entry(catalogue: Catalogue, run: Run, record: dict, records: Records, cells:
         "data": data(identity["data"]),
         "encoder": {name: portable(value) for name, value in identity["backbone"].items() if name != "corpus"},
         "code": record["code"],
-        "stale": bool(run.objective) and catalogue.is_stale(run, record),
+        "stale": run.is_stale(record),
         "commit": record.get("commit"),
         "environment": record.get("environment", {}),
         "hardware": record.get("hardware", {"device": record.get("device", "")}),
@@ -64,7 +54,7 @@ def entry(catalogue: Catalogue, run: Run, record: dict, records: Records, cells:
         "curves": curves(run, record, records),
         "model": {"path": portable(model.get("path", "")), "sha256": model.get("sha256", "")},
         "record": f"runs/{run_id(run)}/record.json",
-        "scores": of_images(run, catalogue.results(run), records) if run.modality == "image" else scores(run, records),
+        "scores": scores(catalogue, run, records),
         "cells": cells,
     }
 
@@ -77,7 +67,7 @@ def portable(value: Any) -> Any:
 def curves(run: Run, record: dict, records: Records) -> dict[str, list]:
     """{statistic: [[step, value], ...]} of what selection and statistics recorded."""
     found: dict[str, list] = defaultdict(list)
-    shown = OF_IMAGES if run.modality == "image" else CURVES
+    shown = run.plan.curves
     for point in record.get("history", []):
         for name in shown:
             if name in point:
@@ -96,23 +86,22 @@ def data(identity: dict[str, Any]) -> dict[str, Any]:
     return {**rest, **corpus} if corpus else {name: value for name, value in rest.items() if value is not None}
 
 
-def of_images(run: Run, files: tuple[str, ...], records: Records) -> dict[str, float]:
-    """What the probes of an image encoder found."""
-    kinds = [kind for kind in (name.removesuffix(".json") for name in files) if kind not in PICTURES]  # arrays, no rows
-    rows = [row for kind in kinds for row in records.rows(run, kind) or []]
-    return {
-        f"{task}/{metric}" if split == "test" else f"{task}_{split}/{metric}": float(f"{value:.5g}")
-        for task, split, metric, value in rows
-    }
-
-
-def scores(run: Run, records: Records) -> dict[str, float]:
-    """The run's test scores, in percent, as the tables take them."""
+def scores(catalogue: Catalogue, run: Run, records: Records) -> dict[str, float]:
+    """The run's scores: of evaluations with averages of tasks as the tables take them, of others all their rows."""
     found = {}
-    for kind in ("sts", "transfer"):
-        if records.rows(run, kind) is not None:
-            for task in (*AVERAGES[kind], "Avg"):
-                value = score_of_run(run, f"{kind}/{task}", records)
-                if value is not None:
-                    found[f"{kind}/{task}"] = value
+    asked = [one for one in run.plan.evaluations if one.every_tabled_run or catalogue.is_evaluated(run, one)]
+    for one in asked:
+        rows = None if one.arrays else records.rows(run, one)  # arrays are drawn, not read
+        if rows is None:
+            continue
+        averaged = {kind: score.tasks for kind, score in one.scores.items() if score.tasks and score.split == "test"}
+        for kind, tasks in averaged.items():
+            names = (f"{kind}/{task}" for task in (*tasks, AVERAGE))
+            values = {name: score_of_run(run, name, records) for name in names}
+            found |= {name: value for name, value in values.items() if value is not None}
+        if not averaged:
+            found |= {
+                f"{task}/{metric}" if split == "test" else f"{task}_{split}/{metric}": float(f"{value:.5g}")
+                for task, split, metric, value in rows
+            }
     return found

@@ -26,7 +26,7 @@ def text(catalogue: Catalogue) -> str:
         lines += [f"{paper}", f"  cells:  {counts(own)}", f"  claims: {counts(said)}"]
     lines += skipped(content)
     lines.append(state_in_words(content["state"]))
-    page = catalogue.report_files[-1]
+    page = catalogue.files.report[-1]
     lines.append(f"the report: {page}" if page.is_file() else f"the report: {page}, not made yet (clrepro report)")
     return "\n".join(lines)
 

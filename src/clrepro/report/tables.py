@@ -5,17 +5,15 @@ The files hold no time, host, path or commit: the same results give the same byt
 
 import html
 from itertools import product
-from pathlib import Path
 
 import pandas as pd
 
 from clrepro.catalogue import Catalogue, Table, papers
-from clrepro.config import Config
-from clrepro.evaluation.senteval.protocols import PROTOCOLS
 from clrepro.ledger import Records, cells
-from clrepro.paths import read_json, write_text
-from clrepro.report import latex, printed, protocol
+from clrepro.paths import write_text
+from clrepro.report import latex, printed
 from clrepro.report.common import COLUMNS, LEGEND, document, ours, theirs
+from clrepro.settings import Common
 
 METRICS = {
     "sts": "STS: Spearman × 100, mean of seven sets",
@@ -25,15 +23,13 @@ METRICS = {
 }
 
 
-def scale_sentence(config: Config) -> str:
-    """What the scale means for numbers beside published ones."""
-    if config.scale == "paper":
-        return (
-            f"paper scale: `reproduced` means that the {100 - 200 * config.ledger.alpha:g} % interval of our mean lies "
-            f"within ±{config.ledger.band:g} points of the published number"
-        )
-    data = {"demo": "generated data and tiny encoders", "bench": "real data and small encoders"}[config.scale]
-    return f"{config.scale} scale: {data}, so no number is comparable with a published one"
+def rule_sentence(config: Common) -> str:
+    """When a number that may stand beside a published one counts as reproduced."""
+    level = f"{100 - 200 * config.ledger.alpha:g} %"
+    return (
+        f"{config.scale} scale: `reproduced` means that the {level} interval of our mean lies "
+        f"within ±{config.ledger.band:g} points of the published number"
+    )
 
 
 def frame(catalogue: Catalogue, table: Table, records: Records | None = None) -> pd.DataFrame:
@@ -51,55 +47,19 @@ def caption(catalogue: Catalogue, table: Table) -> list[str]:
         named = {metric: METRICS.get(metric, "") for metric in dict.fromkeys(cell.metric for cell in table.cells)}
         blocks = [f"{block}: {what}" for block, what in kind.items()]
         kind = "; ".join(filter(None, named.values())) or "; ".join(blocks)
-    sentences = [
-        f"{paper['title']} ({table.paper}), {table.name.replace('_', ' ')}: {spec['caption']}.",
-        f"At {scale_sentence(config)}.",
-    ]
+    metric = f"{kind[0].upper()}{kind[1:]}."
+    title = f"{paper['title']} ({table.paper}), {table.name.replace('_', ' ')}: {spec['caption']}."
     if not table.runs:
-        return [*sentences, f"{kind[0].upper()}{kind[1:]}."]
-    if table.modality == "image":
-        return image_caption(catalogue, table, spec, f"{kind[0].upper()}{kind[1:]}.", sentences[0])
-    encoders = ", ".join(f"{key} = {describe(spec)}" for key, spec in config.sentence.backbones.items() if spec)
-    overrides = config.sentence.training.model_dump(exclude_none=True)
-    changed = ", ".join(f"{name} {value}" for name, value in overrides.items())
-    return [
-        *sentences,
-        f"{kind[0].upper()}{kind[1:]}. SentEval as in SimCSE's fork: STS by the Spearman correlation of cosines, "
-        f"STS12-16 in the `all` setting; transfer by its linear classifier, protocol `{config.sentence.protocol}` "
-        f"({PROTOCOLS[config.sentence.protocol].described}). Selected on STS-B dev. "
-        f"Seeds: {', '.join(map(str, config.seeds))}.",
-        f"Data: {catalogue.corpus.name}"
-        + (f" ({config.sentence.corpus_lines:,} sentences)" if config.sentence.corpus_lines else "")
-        + f", {catalogue.tasks.name}. Encoders: {encoders}.",
-        f"Instead of the papers' training settings: {changed}." if changed else "",
-        papers.load(table.paper, "experiments")["tables"][table.name].get("note", "").strip(),
-    ]
-
-
-def image_caption(catalogue: Catalogue, table: Table, spec: dict, kind: str, first: str) -> list[str]:
-    """The same for image encoders."""
-    config = catalogue.config
-    own = config.scale == "paper"
+        return [title, f"At {config.scale} scale nothing fills this table.", metric]
+    modality = table.runs[0].plan
+    judged = config.scale == "paper" or catalogue.compares(table.runs)
     kinds = dict.fromkeys(cell.score.split("/")[0] for cell in table.cells if cell.runs)
-    overrides = config.image.training.model_dump(exclude_defaults=True)
-    changed = ", ".join(f"{name} {value}" for name, value in overrides.items())
-    most = spec["metric"].get("top5") if isinstance(spec["metric"], dict) else None
-    classes = {run.backbone.source.images["classes"] for run in table.runs}
     return [
-        first,
-        f"At {scale_sentence(config) if own else protocol.scale_sentence(config)}.",
-        f"{kind} Seeds: {', '.join(map(str, config.seeds))}.",
-        *protocol.sentences(table.runs, kinds),
-        "Top-5 is of ten classes here, of which half are always among the five." if most and classes == {10} else "",
-        f"Instead of the papers' training settings: {changed}." if changed else "",
+        title,
+        f"At {rule_sentence(config) if judged else modality.scale_words(config)}.",
+        *modality.protocol(config, list(table.runs), kinds, metric),
         papers.load(table.paper, "experiments")["tables"][table.name].get("note", "").strip(),
     ]
-
-
-def describe(backbone) -> str:
-    if backbone.kind == "scratch":
-        return f"own {backbone.mlm_epochs}-epoch MLM, {backbone.layers} layers × {backbone.hidden_size}"
-    return backbone.source or Path(backbone.path).name
 
 
 def is_printed(long: pd.DataFrame) -> bool:
@@ -230,23 +190,8 @@ def write(catalogue: Catalogue, table: Table, records: Records | None = None) ->
         "tex": latex.table(parts(long), sentences if table.is_printed else [*sentences, LEGEND], table.target),
         "html": page(long, sentences),
     }
-    folder = catalogue.table_folder(table)
+    folder = catalogue.files.table_folder(table)
     write_text(folder / f"{table.name}.csv", long[COLUMNS].to_csv(index=False, lineterminator="\n"))
     for suffix, content in files.items():
         write_text(folder / f"{table.name}.{suffix}", content)
     return long
-
-
-def write_grid(catalogue: Catalogue, name: str, file: Path) -> None:
-    """A grid search as csv: its points by their STS-B dev score, the best first."""
-    rows = []
-    for run in catalogue.grids[name]:
-        record = read_json(run.record)
-        values = {
-            **run.params,
-            "learning_rate": run.recipe.learning_rate,
-            "batch_size": run.recipe.batch_size,
-        }
-        rows.append({"backbone": run.backbone.key, **values, "stsb_dev": round(100 * record["best_score"], 2)})
-    best_first = pd.DataFrame(rows).sort_values(["backbone", "stsb_dev"], ascending=[True, False])
-    write_text(file, best_first.to_csv(index=False, lineterminator="\n"))

@@ -4,13 +4,12 @@ A record is read by everything downstream and names no place outside the working
 reached through a link in the source's folder.
 """
 
-import os
 from pathlib import Path
 
 from filelock import FileLock
 
 from clrepro.errors import UserError
-from clrepro.paths import DATA, read_json, sha256, write_json
+from clrepro.paths import DATA, make_link, read_json, sha256, write_json
 from clrepro.sources.download import download, download_model, looks_like_a_page
 from clrepro.sources.source import Source
 from clrepro.sources.unpack import unpack_tar, unpack_text
@@ -103,14 +102,6 @@ def at_home(path: Path, source: Source) -> Path:
     link.parent.mkdir(parents=True, exist_ok=True)
     make_link(path, link)
     return link
-
-
-def make_link(path: Path, link: Path) -> None:
-    """A symbolic link, put in place of an older one; it stays relative where the path is."""
-    temporary = link.with_name(f".{link.name}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)
-    temporary.symlink_to(path if path.is_absolute() else os.path.relpath(path, link.parent))
-    os.replace(temporary, link)
 
 
 def read_manifest(mirror: str | Path) -> dict[str, dict]:

@@ -9,18 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
-from clrepro.catalogue import Catalogue
-from clrepro.config import Config
 from clrepro.errors import UserError
-from clrepro.modalities.image.files import FOLDERS, class_folders, split_root
 from clrepro.paths import sha256, write_json
 from clrepro.sources.download import check_space, download, download_model, set_aside, size_of
 from clrepro.sources.fetch import MANIFEST, files_of, read_manifest
-from clrepro.sources.source import Source, sources
+from clrepro.sources.image_folders import FOLDERS, class_folders, split_root
+from clrepro.sources.source import Source
 
 MODEL_NEEDS = ("config.json", "model.safetensors")
 
@@ -39,22 +36,6 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.source.name}: {self.state}{f': {self.detail}' if self.detail else ''}"
-
-
-def needs(config: Config, folder: Path) -> list[Need]:
-    """The sources that the runs need; then those that more runs would need, if what is got by hand were there."""
-
-    def of(mirror: Path | str) -> dict[str, Source]:
-        found = Catalogue(config.model_copy(update={"mirror": str(mirror)})).sources()
-        return {source.name: source for source in found if source.kind != "generated"}
-
-    required = of(folder)
-    with TemporaryDirectory() as full:  # by its names, a mirror in which nothing is missing
-        for source in sources().values():
-            if source.mirror:
-                (Path(full) / source.mirror).mkdir(parents=True)
-        every = of(full)
-    return [(source, name in required) for name, source in (required | every).items()]
 
 
 def fill(folder: Path, needed: Iterable[Need]) -> Iterator[Finding]:

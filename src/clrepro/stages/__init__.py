@@ -1,30 +1,28 @@
 """The stages of the workflow as functions: rules and the command line call the same ones.
 
-Each takes the catalogue and the runs that share its job, reads what earlier stages recorded and writes records
-last, so that a record vouches for what it names.
+Each takes the runs that share its job and the configuration, reads what earlier stages recorded and writes records
+last, so that a record vouches for what it names. What is done for a modality stands in the modality's folder.
 """
 
 import os
 
-from clrepro.stages.detecting import detect
-from clrepro.stages.embedding import embed
-from clrepro.stages.exporting import adopt, export
-from clrepro.stages.preparing import fetch, prepare
-from clrepro.stages.probing import probe_images, sts, transfer
-from clrepro.stages.training import is_first_process, train, wait_for
+from clrepro.stages.evaluating import asked_from, evaluate, evaluate_checkpoints, evaluated_files
+from clrepro.stages.here import run_here
+from clrepro.stages.preparing import embed, fetch, prepare
+from clrepro.stages.training import adopt, is_first_process, train, wait_for
 
 __all__ = [
     "adopt",
-    "detect",
+    "asked_from",
     "embed",
-    "export",
+    "evaluate",
+    "evaluate_checkpoints",
+    "evaluated_files",
     "fetch",
     "is_first_process",
     "prepare",
-    "probe_images",
-    "sts",
+    "run_here",
     "train",
-    "transfer",
     "wait_for",
 ]
 

@@ -7,27 +7,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clrepro.catalogue import Catalogue
 from clrepro.config import parse
 from clrepro.errors import Interrupted, UserError
 from clrepro.paths import room_for
+from clrepro.settings import Common
 from clrepro.workflow.placement import placed
 
 
 @contextmanager
-def job(snakemake) -> Iterator[Catalogue]:
-    """The catalogue of a job, on the GPUs that it asked for; what the stage says goes to its log, errors also here."""
-    if not snakemake.rule.startswith("fetch_"):
+def job(snakemake) -> Iterator[Common]:
+    """A job's configuration, on the GPUs that it asked for; what the stage says goes to its log, errors also here."""
+    if snakemake.rule != "fetch":
         os.environ["HF_HUB_OFFLINE"] = "1"  # nothing but a fetch may ask the network
     console = sys.stderr
     with open(snakemake.log[0], "w", encoding="utf-8") as log:
         sys.stderr = log
         try:
-            catalogue = Catalogue(parse(snakemake.config))
-            uses_gpus = catalogue.config.device in ("auto", "cuda")
+            config = parse(snakemake.config)
+            uses_gpus = config.device in ("auto", "cuda")
             gpus = snakemake.resources.get("gpu", 0) if uses_gpus else 0
-            with placed(gpus, catalogue.config.jobs.per_gpu), room_for(Path(snakemake.output[0])):
-                yield catalogue  # room_for: where no writer said more
+            with placed(gpus, config.jobs.per_gpu), room_for(Path(snakemake.output[0])):
+                yield config  # room_for: where no writer said more
         except (UserError, Interrupted) as failure:
             text = f"{'error in ' if isinstance(failure, UserError) else ''}{snakemake.rule}: {failure}"
             for stream in (log, console):

@@ -8,24 +8,26 @@ import tempfile
 import threading
 from pathlib import Path
 
-from clrepro.catalogue import Catalogue, Run
-from clrepro.config import parse
 from clrepro.errors import Interrupted, UserError
+from clrepro.modalities.run import Run
 from clrepro.paths import read_json, write_json
+from clrepro.settings import Common
+
+WORKER = "clrepro.stages.worker"
 
 
-def launch(catalogue: Catalogue, runs: list[Run]) -> None:
+def launch(runs: list[Run], config: Common) -> None:
     """Train runs by ``jobs.processes`` processes of this machine, a GPU each where there are some.
 
     Raises what the processes raised; a SIGTERM is handed on to them, and they save before they end.
     """
-    jobs = catalogue.config.jobs
+    jobs = config.jobs
     with tempfile.TemporaryDirectory(prefix="clrepro-") as folder:
         task, outcome = Path(folder) / "task.json", Path(folder) / "outcome.json"
-        content = {"config": catalogue.config.model_dump(), "runs": [str(run.folder) for run in runs]}
+        content = {"config": config.model_dump(), "runs": [run.given for run in runs]}
         write_json(task, {**content, "outcome": str(outcome)})
         torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-        command = [*torchrun, f"--nproc-per-node={jobs.processes}", "-m", "clrepro.stages.launching", str(task)]
+        command = [*torchrun, f"--nproc-per-node={jobs.processes}", "-m", WORKER, str(task)]
         environment = {**os.environ, "OMP_NUM_THREADS": str(jobs.threads)}
         process = subprocess.Popen(command, env=environment, stdout=sys.stderr, stderr=sys.stderr)
         in_main_thread = threading.current_thread() is threading.main_thread()
@@ -43,21 +45,3 @@ def launch(catalogue: Catalogue, runs: list[Run]) -> None:
             raise RuntimeError(f"training by {jobs.processes} processes failed with exit code {code}")
         said = read_json(outcome)
         raise (Interrupted if said["interrupted"] else UserError)(said["text"])
-
-
-def main() -> None:
-    """One of the processes."""
-    from clrepro.stages.training import train
-
-    task = read_json(Path(sys.argv[1]))
-    catalogue = Catalogue(parse(task["config"]))
-    try:
-        train(catalogue, [catalogue.run_at(folder) for folder in task["runs"]])
-    except (UserError, Interrupted) as failure:
-        interrupted = isinstance(failure, Interrupted)
-        write_json(Path(task["outcome"]), {"interrupted": interrupted, "text": str(failure)})
-        sys.exit(Interrupted.EXIT_CODE if interrupted else 1)
-
-
-if __name__ == "__main__":
-    main()

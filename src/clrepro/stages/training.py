@@ -3,52 +3,52 @@
 import os
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from functools import cache
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from clrepro.catalogue import Catalogue, Run
+from clrepro.console import say
 from clrepro.errors import Interrupted, UserError
-from clrepro.paths import read_json, sha256, write_json
-from clrepro.stages.common import inputs_digest, say
-from clrepro.stages.exporting import export
+from clrepro.modalities.run import Run
+from clrepro.paths import read_json, write_json
+from clrepro.settings import Common
+from clrepro.stages.launching import launch
+from clrepro.training import export
+from clrepro.training.environment import versions
 from clrepro.training.places import best_folder, checkpoint_folder
-from clrepro.workflow import locks, provenance
+from clrepro.workflow import locks, manifest, provenance
 
 
-def train(catalogue: Catalogue, runs: list[Run]) -> None:
+def train(runs: list[Run], config: Common) -> None:
     """Train what is not yet finished and export every run's record, statistics and model.
 
     Of several processes that train together only the first one writes; they are started here, unless a launcher did.
     """
-    if catalogue.config.jobs.processes > 1 and "RANK" not in os.environ:
-        from clrepro.stages.launching import launch
-
-        return launch(catalogue, runs)
+    if config.jobs.processes > 1 and "RANK" not in os.environ:
+        return launch(runs, config)
     import torch
 
     from clrepro.training.loop import StopFlag
     from clrepro.training.saved import finish
 
-    torch.set_num_threads(catalogue.config.jobs.threads)
+    torch.set_num_threads(config.jobs.threads)
     first = is_first_process()
+    if first:
+        manifest.clear(file for run in runs if not is_finished(run, config) for file in run.files)
     with StopFlag() as stop:
         for number, run in enumerate(runs, 1):
             if first:
                 say(f"[{number}/{len(runs)}] {run.folder}")
             if run.objective:
-                state = finished_state(catalogue, run)
+                state = finished_state(run, config)
                 with alone(state, stop):
-                    record = None if (state / "record.json").exists() else train_one(catalogue, run, state, stop)
+                    record = None if (state / "record.json").exists() else train_one(run, config, state, stop)
                     if record:
                         write_json(state / "record.json", record)
                     if first:
                         finish(state, read_json(state / "record.json")["best_step"])
-                        export(state, run.folder)
+                        export.export(state, run.folder)
             elif first:
-                if run.recipe.held_out:
-                    measure_untrained(catalogue, run)
-                write_json(run.record, pretrained_record(run))
+                write_json(run.record, run.plan.work_module().record_untrained(run, config))
             if stop.requested and number < len(runs):
                 raise Interrupted(f"stopped after run {number} of {len(runs)}; what is finished is kept")
 
@@ -91,123 +91,60 @@ def wait_for(files: Iterable[Path]) -> None:
             time.sleep(0.5)
 
 
-def finished_state(catalogue: Catalogue, run: Run) -> Path:
+def finished_state(run: Run, config: Common) -> Path:
     """The state folder of a run: of today's code, or, for an accepted stale run, of the code that finished it."""
-    inputs = inputs_digest(catalogue, run)
+    inputs = run.plan.work_module().inputs_digest(run, config)
     state = run.state(run.code, inputs)
-    if not (state / "record.json").exists() and catalogue.accepts_stale(run):
+    if not (state / "record.json").exists() and run.is_accepted(config):
         older = sorted(state.parent.glob(f"{run.state('*', inputs).name}/record.json"), key=os.path.getmtime)
         if older:
             return older[-1].parent
     return state
 
 
-def pretrained_record(run: Run) -> dict:
-    """The record of weights that need no training."""
-    weights = read_json(run.backbone.records[1])
-    model = {"path": weights["path"], "sha256": weights["sha256"]}
-    return {
-        "identity": run.identity,
-        "seed": None,
-        "code": run.code,
-        "model": model,
-        "steps": 0,
-    }
+def is_finished(run: Run, config: Common) -> bool:
+    return bool(run.objective) and (finished_state(run, config) / "record.json").exists()
 
 
-def measure_untrained(catalogue: Catalogue, run: Run) -> None:
-    """Statistics of an encoder before training, where a figure compares it with trained ones."""
-    from clrepro.modalities.sentence.training import measure_encoder
-
-    run.folder.mkdir(parents=True, exist_ok=True)
-    settings = run.recipe.model_dump()
-    measure_encoder(settings, **inputs(catalogue, run), file=run.folder / "statistics.json")
-
-
-def inputs(catalogue: Catalogue, run: Run) -> dict:
-    """Where what a training reads lies, and the device it runs on."""
-    return {
-        "tokens": run.backbone.folder,
-        "backbone": Path(read_json(run.backbone.records[1])["path"]),
-        "tasks": Path(read_json(catalogue.tasks.record)["path"]),
-        "device": catalogue.config.device,
-    }
-
-
-def train_one(catalogue: Catalogue, run: Run, state: Path, stop) -> dict | None:
+def train_one(run: Run, config: Common, state: Path, stop) -> dict | None:
     """One training; leaves the best checkpoint in state/best-<step> and returns the record, in the first process."""
-    from clrepro.objectives import make
-
-    if run.modality == "image":
-        from clrepro.modalities.image.training import train_encoder
-
-        read = {
-            "data": run.backbone.folder,
-            "encoder": run.backbone.encoder,
-            "device": catalogue.config.device,
-            "anchored": run.objective == "oar",
-        }
-    else:
-        from clrepro.modalities.sentence.training import train_encoder
-
-        read = inputs(catalogue, run)
-    objective = make(run.objective, run.variant, **run.params)
+    work = run.plan.work_module()
     started, energy = time.perf_counter(), provenance.Energy()
-    result = train_encoder(
-        objective,
-        run.recipe.model_dump(),
-        run.seed,
-        **read,
-        state=state,
-        stop=stop,
-        title=f"{run.backbone.key} {objective}",
-    )
+    result = work.train(run, config, state, stop)
     if result is None:
         return None
     earlier = result.pop("earlier_seconds")
     seconds = earlier + time.perf_counter() - started
-    if run.modality == "image":
-        del result["best_score"]  # nothing was selected: the last checkpoint is the result
-        best = result["diverged"]["cause"] if "diverged" in result else f"{result['steps']} steps"
-    else:
-        best = f"best STS-B dev {result['best_score']:.4f} at step {result['best_step']} of {result['steps']}"
-    say(f"    {best}, {seconds:.1f} s")
+    say(f"    {work.said(result)}, {seconds:.1f} s")
     return {
         "identity": run.identity,
         "seed": run.seed,
         "code": run.code,
-        "inputs": inputs_digest(catalogue, run),
-        "model": model_entry(best_folder(state, result["best_step"]), run.folder / "model"),
+        "inputs": work.inputs_digest(run, config),
+        "model": export.model_entry(best_folder(state, result["best_step"]), run.folder / "model"),
         "checkpoints": [
-            {"step": step, **model_entry(checkpoint_folder(state, step), checkpoint_folder(run.folder, step))}
-            for step in kept_steps(run, result["steps"])
+            {"step": step, **export.model_entry(checkpoint_folder(state, step), checkpoint_folder(run.folder, step))}
+            for step in work.kept_steps(run, result["steps"])
         ],
         **result,
         "seconds": round(seconds, 2),
         "energy_wh": None if earlier else energy.used(),  # nobody knows what earlier starts used
         "commit": provenance.commit(),
         "hardware": provenance.hardware(result["device"]),
-        "environment": environment(),
+        "environment": versions(),
     }
 
 
-def kept_steps(run: Run, steps: int) -> list[int]:
-    """The steps whose checkpoints are kept besides the best one."""
-    every = run.recipe.checkpoint_every if run.modality == "sentence" else None
-    return list(range(every, steps + 1, every)) if every else []
+def adopt(runs: Iterable[Run]) -> int:
+    """Make finished runs that came without their states (from DVC, say) states again; how many.
 
-
-def model_entry(source: Path, target: Path) -> dict:
-    """How a record names the model that lies in ``source`` and goes to ``target``."""
-    weights = source / "model.safetensors"
-    return {"path": str(target), "sha256": sha256(weights), "bytes": weights.stat().st_size}
-
-
-@cache
-def environment() -> dict[str, str]:
-    """The versions that a number may depend on."""
-    import platform
-    from importlib.metadata import version
-
-    packages = ("torch", "transformers", "tokenizers", "accelerate", "numpy")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    A job removes what it is about to make: where several runs share a job, a new one would cost its finished
+    neighbours another training.
+    """
+    found = 0
+    for run in runs:
+        if run.objective and run.record.exists():
+            with suppress(OSError, ValueError, KeyError, TypeError):  # no finished run; the report names what is broken
+                record = read_json(run.record)
+                found += export.adopt(run.state(record["code"], record["inputs"]), run.folder, record)
+    return found

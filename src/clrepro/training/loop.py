@@ -17,7 +17,8 @@ from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from clrepro.errors import Interrupted, UserError, unknown
+from clrepro.device import choose_device
+from clrepro.errors import Interrupted, UserError
 from clrepro.objectives._distributed import gather
 from clrepro.training import optimisers
 from clrepro.training.parallel import Processes
@@ -65,17 +66,6 @@ class Workload(Protocol):
 
 class Diverged(UserError):
     """A loss, gradient or embedding that is not finite."""
-
-
-def choose_device(device: str) -> torch.device:
-    """auto: a GPU where there is one, then Apple's, then the CPU."""
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    if device not in ("cpu", "cuda", "mps"):
-        raise unknown("device", device, ("auto", "cpu", "cuda", "mps"))
-    if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("device: 'cuda' is not available on this machine; use `device: auto` or `device: cpu`")
-    return torch.device(device)
 
 
 def fit(

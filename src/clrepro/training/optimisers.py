@@ -7,10 +7,8 @@ import torch
 from torch import nn
 
 from clrepro.errors import UserError, unknown
+from clrepro.training.names import OPTIMISERS, RATE_RULES, SCHEDULES
 
-NAMES = ("adam", "adamw", "adamw_transformers", "sgd", "lars")
-SCHEDULES = ("constant", "linear", "cosine")
-RULES = ("fixed", "linear", "square_root", "linear_above_256")
 FUSED = {"cpu", "cuda"}  # devices with one kernel for a whole step
 TRUST = 0.001  # eta of LARS, as in SimCLR
 REFERENCE_BATCH = 256
@@ -31,8 +29,8 @@ def make(
     vectors (biases, batch norm) without weight decay and without trust ratio, as SimCLR does; the others decay all
     parameters, as torch does.
     """
-    if name not in NAMES:
-        raise unknown("optimiser", name, NAMES)
+    if name not in OPTIMISERS:
+        raise unknown("optimiser", name, OPTIMISERS)
     trained = [parameter for parameter in parameters if parameter.requires_grad]
     if name == "lars":
         groups = [
@@ -155,8 +153,8 @@ def scaled_learning_rate(base: float, batch_size: int, rule: str) -> float:
     fixed: base. linear: base x batch / 256 (appendix B.1, base 0.3). square_root: base x sqrt(batch) (appendix
     B.1.1, base 0.075). linear_above_256: base up to batch 256, linear from there on (appendix B.3, base 1e-3).
     """
-    if rule not in RULES:
-        raise unknown("learning-rate rule", rule, RULES)
+    if rule not in RATE_RULES:
+        raise unknown("learning-rate rule", rule, RATE_RULES)
     ratio = batch_size / REFERENCE_BATCH
     factors = {"fixed": 1, "linear": ratio, "square_root": math.sqrt(batch_size), "linear_above_256": max(1, ratio)}
     return base * factors[rule]

@@ -15,46 +15,39 @@ from typing import Any
 PACKAGE = Path(__file__).parents[1]
 # fields that carry no behaviour, or that only some Python versions know
 SILENT = {"ctx", "kind", "type_comment", "type_ignores", "lineno", "end_lineno", "col_offset"}
-# which modules hold what a stage computes; an objective's file comes on top in training
+# which modules hold what a stage that no modality owns computes
 STAGES = {
     "fetch": ["clrepro.sources.fetch"],
     "generate": ["clrepro.demo.generate"],
-    "prepare": ["clrepro.modalities.sentence.backbone", "clrepro.modalities.sentence.corpus"],
-    "train": ["clrepro.modalities.sentence.training", "clrepro.objectives._objective"],
-    "embed": ["clrepro.evaluation.senteval.embed", "clrepro.evaluation.senteval.files"],
-    "sts": ["clrepro.evaluation.senteval.sts"],
-    "prepare_image": ["clrepro.modalities.image.image_sets"],
-    "train_image": ["clrepro.modalities.image.training", "clrepro.objectives._objective"],
-    "embed_image": ["clrepro.modalities.image.features", "clrepro.modalities.image.encoder"],
-    "probe_image": ["clrepro.modalities.image.probes", "clrepro.modalities.image.pictures"],
-    "prepare_detection": ["clrepro.modalities.image.detection.boxes"],
-    "detect": [
-        "clrepro.modalities.image.detection.fine_tuning",
-        "clrepro.modalities.image.detection.precision",
-        "clrepro.modalities.image.detection.detector",
-    ],
-    "transfer": ["clrepro.evaluation.senteval.transfer"],
     "table": ["clrepro.ledger.cells", "clrepro.report.tables"],
     "figure": ["clrepro.report.figures"],
     "report": ["clrepro.report.html"],
     "simulate": ["clrepro.simulation", "clrepro.plotting", "clrepro.objectives._objective"],
     "theory": ["clrepro.theory", "clrepro.report.theory", "clrepro.objectives._objective"],
 }
-# functions of clrepro.stages that decide a result themselves; training's is only a caller
-FUNCTIONS = {
-    "prepare": ["prepare"],
-    "embed": ["embed"],
-    "sts": ["sts", "probe"],
-    "transfer": ["transfer", "probe"],
-    "prepare_image": ["prepare_images"],
-    "embed_image": ["embed_images"],
-    "probe_image": ["probe_images"],
-    "prepare_detection": ["prepare_detection"],
-    "detect": ["detected"],
-}
+READING = {"table", "figure", "report"}
 REGISTRY = "clrepro.objectives"
-# left out: a new name in the registry, another error text or another folder must not retrain anything
-PLUMBING = {REGISTRY, "clrepro", "clrepro.errors", "clrepro.paths"}
+# left out: another error text, another folder or a new name in a registry must not make anything again
+ALWAYS = {REGISTRY, "clrepro", "clrepro.console", "clrepro.errors", "clrepro.paths", "clrepro.workflow.fingerprint"}
+# left out of what is trained and evaluated: how runs are planned and asked for; identities and parameters say that.
+# Tables, figures and the report read scores, captions and comparability from these modules
+PLUMBING = ALWAYS | {
+    "clrepro.modalities",
+    "clrepro.modalities.evaluation",
+    "clrepro.modalities.interface",
+    "clrepro.modalities.run",
+    "clrepro.settings",
+    "clrepro.sources.source",
+}
+
+# the same, of each modality
+PLANNING = {"build", "cost", "evaluations", "forms", "plan", "recipe", "section", "words"}
+
+
+def is_plumbing(module: str) -> bool:
+    """Whether a module cannot change what is computed, or enters in another way."""
+    parts = module.split(".")
+    return module in PLUMBING or (parts[:2] == ["clrepro", "modalities"] and parts[-1] in PLANNING)
 
 
 def _plain(node: Any) -> Any:
@@ -103,13 +96,14 @@ def _of_module(module: str) -> str:
 
 
 @cache
-def modules(*entries: str) -> tuple[str, ...]:
-    """The clrepro modules that the entries need, themselves included, sorted."""
+def modules(*entries: str, planning: bool = False) -> tuple[str, ...]:
+    """The clrepro modules that the entries need, themselves included, sorted; with those that plan, if asked."""
     found: set[str] = set()
     queue = list(entries)
     while queue:
         module = queue.pop()
-        if module in found | PLUMBING or module.split(".")[0] != "clrepro" or not _file(module):
+        left_out = module in ALWAYS if planning else is_plumbing(module)
+        if module in found or left_out or module.split(".")[0] != "clrepro" or not _file(module):
             continue
         found.add(module)
         queue.extend(_imports(module))
@@ -117,18 +111,21 @@ def modules(*entries: str) -> tuple[str, ...]:
 
 
 @cache
-def of_modules(entries: Iterable[str]) -> str:
+def of_modules(entries: tuple[str, ...], planning: bool = False) -> str:
     digest = hashlib.sha256()
-    for module in modules(*entries):
+    for module in modules(*entries, planning=planning):
         digest.update(f"{module} {_of_module(module)}\n".encode())
     return digest.hexdigest()[:16]
 
 
-@cache
+def of_objectives(entries: Iterable[str], *objectives: str | None) -> str:
+    """The fingerprint of modules and of the objectives that are named; 16 hexadecimal digits."""
+    return of_modules((*entries, *(f"{REGISTRY}.{name}" for name in objectives if name)))
+
+
 def of_study(study: str, *objectives: str) -> str:
     """The fingerprint of a study of simulation and of the objectives that its settings name."""
-    named = (f"clrepro.simulation.{study}", *(f"{REGISTRY}.{name}" for name in objectives))
-    return of_modules((*STAGES["simulate"], *named))
+    return of_objectives((*STAGES["simulate"], f"clrepro.simulation.{study}"), *objectives)
 
 
 def of_theory(studies: Mapping[str, Iterable[str]], *objectives: str) -> str:
@@ -140,15 +137,13 @@ def of_theory(studies: Mapping[str, Iterable[str]], *objectives: str) -> str:
 
 @cache
 def of_stage(stage: str, *objectives: str) -> str:
-    """The fingerprint of a stage's code, and of objectives' with it; 16 hexadecimal digits."""
-    modules_part = of_modules((*STAGES[stage], *(f"{REGISTRY}.{name}" for name in objectives)))
-    if stage == "report":  # its page is also made of templates, a style sheet and a script
-        parts = sorted(file for file in (PACKAGE / "report/page").iterdir() if file.suffix in {".j2", ".css", ".js"})
-        content = b"".join(file.read_bytes() for file in parts)
-        return hashlib.sha256(modules_part.encode() + content).hexdigest()[:16]
-    if stage not in FUNCTIONS:
+    """The fingerprint of a stage's code, and of objectives' with it."""
+    if stage not in READING:
+        return of_objectives(STAGES[stage], *objectives)
+    modules_part = of_modules(tuple(STAGES[stage]), planning=True)
+    if stage != "report":
         return modules_part
-    trees = [ast.parse(file.read_text("utf-8")) for file in sorted((PACKAGE / "stages").glob("*.py"))]
-    defined = {node.name: _plain(node) for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)}
-    wanted = [defined[name] for name in FUNCTIONS[stage]]
-    return hashlib.sha256(f"{modules_part} {wanted!r}".encode()).hexdigest()[:16]
+    # its page is also made of templates, style sheets and scripts
+    parts = sorted(file for file in (PACKAGE / "report/page").iterdir() if file.suffix in {".j2", ".css", ".js"})
+    content = b"".join(file.read_bytes() for file in parts)
+    return hashlib.sha256(modules_part.encode() + content).hexdigest()[:16]

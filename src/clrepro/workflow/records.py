@@ -8,35 +8,38 @@ the records of a scale to ``results/<scale>/provenance.jsonl``, one a line; ``lo
 import base64
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from clrepro.catalogue import Catalogue
+from clrepro.console import say
 from clrepro.errors import UserError
 from clrepro.paths import RESULTS, write_json
+from clrepro.sources.source import Source
 
 SNAKEMAKE = Path(".snakemake")
 RECORDS = SNAKEMAKE / "metadata"
 
 
-def stored(catalogue: Catalogue) -> Path:
+def stored(scale: str) -> Path:
     """The file that holds a scale's records, one a line, sorted by target."""
-    return RESULTS / catalogue.config.scale / "provenance.jsonl"
+    return RESULTS / scale / "provenance.jsonl"
 
 
-def save(catalogue: Catalogue) -> None:
+def save(scale: str, sources: Iterable[Source]) -> None:
     """Write the records of this scale's targets, temporary ones included: whether a temporary file is needed again is
     read from its record. The file stays untouched where nothing changed.
     """
-    file, scale = stored(catalogue), catalogue.config.scale
+    file = stored(scale)
     folders = (f"results/{scale}/", f"data/prepared/{scale}/")
-    files = {f"results/metrics/{scale}.json", *(str(source.record) for source in catalogue.sources())}
+    files = {f"results/metrics/{scale}.json", *(str(source.record) for source in sources)}
     rows = {}
     for path in (Path(folder) / name for folder, _, names in os.walk(RECORDS) for name in names):
         target = target_of(path)
         ours = target.startswith(folders) or target in files
-        if ours and Path(target).parent.exists() and (record := read(path)):
+        # features are temporary, and so is the folder of all of them
+        kept = Path(target).parent.exists() or target.startswith(f"results/{scale}/features/")
+        if ours and kept and (record := read(path)):
             rows[target] = record
     text = "".join(json.dumps({"target": target, **rows[target]}, sort_keys=True) + "\n" for target in sorted(rows))
     if text and (not file.exists() or file.read_text("utf-8") != text):
@@ -44,17 +47,31 @@ def save(catalogue: Catalogue) -> None:
         temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
         temporary.write_text(text, "utf-8")
         os.replace(temporary, file)
-        note_seen(catalogue)
+        note_seen(scale)
 
 
-def load(catalogue: Catalogue) -> bool:
+def waiting(scale: str) -> bool:
+    """Whether records lie beside the results that this working directory has not put back."""
+    return stored(scale).exists() and not seen(scale)
+
+
+def tell_waiting(scale: str) -> None:
+    """Say so in a dry run, which writes nothing."""
+    if waiting(scale):
+        say(
+            f"{stored(scale)} came with results that were made elsewhere. Its records are put back when the workflow "
+            "starts; until then a dry run cannot see changed parameters (`clrepro records --load` puts them back now)."
+        )
+
+
+def load(scale: str) -> bool:
     """Put the stored records back; whether any was.
 
     The local record of a file that lies here and that a local job made is the true one and stays. Any other is
     replaced: with files from elsewhere and the records of an earlier configuration, Snakemake would keep wrong files.
     """
-    file = stored(catalogue)
-    if not file.exists() or seen(catalogue):
+    file = stored(scale)
+    if not waiting(scale):
         return False
     (SNAKEMAKE / "incomplete").mkdir(parents=True, exist_ok=True)  # Snakemake converts folders that lack it
     RECORDS.mkdir(exist_ok=True)
@@ -73,8 +90,22 @@ def load(catalogue: Catalogue) -> bool:
         path.write_text(json.dumps(record), "utf-8")
         changed = True
     if not kept:  # else the file does not know of newer results, and what it says may be needed again
-        note_seen(catalogue)
+        note_seen(scale)
     return changed
+
+
+def forget(targets: Iterable[str]) -> None:
+    """Have Snakemake make these again, whatever depends on them: today's parameters differ from none.
+
+    A missing file alone is no reason to it, as long as all that was made of the file is there.
+    """
+    if not RECORDS.is_dir():
+        return
+    longest = os.pathconf(RECORDS, "PC_NAME_MAX")
+    for target in targets:
+        path = place(target, longest)
+        if record := read(path):
+            write_json(path, {**record, "params": []})
 
 
 def rows_of(file: Path) -> Iterator[dict[str, Any]]:
@@ -123,15 +154,15 @@ def made_here(target: str, record: dict[str, Any]) -> bool:
 # reading thousands of records takes a second: a file that was read or written here is not read again
 
 
-def stamp(catalogue: Catalogue) -> tuple[Path, list[int]]:
-    status = stored(catalogue).stat()
-    return SNAKEMAKE / f"clrepro-{catalogue.config.scale}.json", [status.st_mtime_ns, status.st_size, status.st_ino]
+def stamp(scale: str) -> tuple[Path, list[int]]:
+    status = stored(scale).stat()
+    return SNAKEMAKE / f"clrepro-{scale}.json", [status.st_mtime_ns, status.st_size, status.st_ino]
 
 
-def note_seen(catalogue: Catalogue) -> None:
-    write_json(*stamp(catalogue))
+def note_seen(scale: str) -> None:
+    write_json(*stamp(scale))
 
 
-def seen(catalogue: Catalogue) -> bool:
-    file, current = stamp(catalogue)
+def seen(scale: str) -> bool:
+    file, current = stamp(scale)
     return RECORDS.is_dir() and read(file) == current

@@ -8,13 +8,14 @@ environment, by which they, and no other process, are found.
 import atexit
 import os
 import platform
-import sys
 import time
 import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from clrepro.console import say
+from clrepro.errors import UserError
 from clrepro.workflow import locks
 
 MARK = "CLREPRO_RUN"
@@ -90,13 +91,18 @@ def end_orphans(own: str) -> None:
         file.unlink(missing_ok=True)
 
 
-def calm(workflow) -> None:
+def remove_submission_limit(workflow) -> None:
     """Take away Snakemake's default limit on submissions, 100 a second, which nothing here could reach.
 
     With any limit every round of its scheduler, also one that a job's end begins, starts a timer for one more round,
     and each looks at the inputs of all ready jobs (Snakemake 9.27, ``JobScheduler.schedule``): a run of days ends in
     rounds without pause. A limit that somebody asked for stays.
     """
+    if not hasattr(workflow.scheduler, "job_rate_limiter"):
+        raise UserError(
+            "this Snakemake has no JobScheduler.job_rate_limiter, which clrepro takes away (clrepro.workflow.start); "
+            "install the locked version, or see whether the fault described there is mended and remove the call"
+        )
     limit = workflow.scheduling_settings.max_jobs_per_timespan
     if limit and (limit.max_jobs, limit.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
@@ -119,7 +125,3 @@ def suppress_gone() -> suppress:
     import psutil
 
     return suppress(psutil.Error, OSError)
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -1,18 +1,18 @@
 """Compare what lies on the disk with every sha256 that a scale's records state.
 
-Records of sources, of prepared data and of runs name their big files; Snakemake's job records hold the sha256 of every
-small file that a job has read. DVC's md5 says whether a file is the one that was pushed; these, whether it is the one
-that the numbers come from.
+Records of sources, of prepared data and of runs name their big files; the lists of jobs (`manifest`) and Snakemake's
+job records hold the sha256 of the small ones. DVC's md5 says whether a file is the one that was pushed; these, whether
+it is the one that the numbers come from.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm import tqdm
 
-from clrepro.catalogue import Catalogue
 from clrepro.paths import DATA, RESULTS, read_json, sha256, tree_sha256
+from clrepro.sources.source import Source
 from clrepro.workflow import records
 
 
@@ -25,11 +25,11 @@ class Stated:
     by: Path
 
 
-def verify(catalogue: Catalogue) -> tuple[int, list[str]]:
+def verify(scale: str, sources: Iterable[Source], manifests: Iterable[Path]) -> tuple[int, list[str]]:
     """How many files were compared, and a line for each that is missing, changed, or whose record cannot be read."""
     problems: list[str] = []
     # of several statements about one path the last counts: the latest reader's, or the record that names it
-    wanted = {entry.path: entry for entry in stated(catalogue, problems)}
+    wanted = {entry.path: entry for entry in stated(scale, sources, manifests, problems)}
     for entry in tqdm(wanted.values(), desc="verify", unit="file", disable=None):
         if not entry.path.exists():
             problems.append(f"{entry.path}: missing, named by {entry.by}")
@@ -40,15 +40,15 @@ def verify(catalogue: Catalogue) -> tuple[int, list[str]]:
     return len(wanted), problems
 
 
-def stated(catalogue: Catalogue, problems: list[str]) -> Iterator[Stated]:
+def stated(scale: str, sources: Iterable[Source], manifests: Iterable[Path], problems: list[str]) -> Iterator[Stated]:
     """All that the records on the disk state."""
-    scale = catalogue.config.scale
-    yield from of_jobs(catalogue)
-    kinds = [(source.record, of_source) for source in catalogue.sources()]
+    yield from of_jobs(scale)
+    kinds = [(source.record, of_source) for source in sources]
     prepared = DATA / "prepared" / scale
     kinds += [(file, of_tokens) for file in sorted(prepared.glob("*/tokens.json"))]
     kinds += [(file, of_model) for file in sorted(prepared.glob("*/backbone.json"))]
     kinds += [(file, of_images) for file in sorted(prepared.glob("*/record.json"))]
+    kinds += [(file, of_manifest) for file in manifests]
     kinds += [(file, of_run) for file in sorted((RESULTS / scale / "runs").rglob("record.json"))]
     for record, read in kinds:
         if not record.exists():
@@ -59,9 +59,9 @@ def stated(catalogue: Catalogue, problems: list[str]) -> Iterator[Stated]:
             problems.append(f"{record}: cannot be read ({failure!r}); delete it to make it again")
 
 
-def of_jobs(catalogue: Catalogue) -> Iterator[Stated]:
+def of_jobs(scale: str) -> Iterator[Stated]:
     """What jobs have read, by the latest reader; what is gone, temporary or not, is for Snakemake to miss."""
-    file = records.stored(catalogue)
+    file = records.stored(scale)
     rows = list(records.rows_of(file)) if file.exists() else []
     for row in sorted(rows, key=lambda row: row.get("endtime") or 0):
         for path, checksum in (row.get("input_checksums") or {}).items():
@@ -101,6 +101,12 @@ def of_images(record: Path, content: dict) -> Iterator[Stated]:
             yield Stated(record.parent / f"{split}.json", part["sha256"], record)
         for name, entry in part.get("files", {}).items():
             yield Stated(record.parent / split / name, entry["sha256"], record)
+
+
+def of_manifest(record: Path, content: dict) -> Iterator[Stated]:
+    """What a job that several runs share has made."""
+    for name, digest in content["files"].items():
+        yield Stated(Path(name), digest, record)
 
 
 def of_run(record: Path, content: dict) -> Iterator[Stated]:

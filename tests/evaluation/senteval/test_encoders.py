@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from clrepro.errors import UserError
+from clrepro.evaluation.pooling import POOLINGS
 from clrepro.evaluation.senteval.encoders import load_encoder
 
 SENTENCES = ["A chef is slicing onions .", "Rain .", "", "The old captain wrote a very long letter .", "Rain ."]

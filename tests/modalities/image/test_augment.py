@@ -9,6 +9,7 @@ from torchvision.transforms.v2 import functional as oracle
 from clrepro.errors import UserError
 from clrepro.modalities.image import augment as operations
 from clrepro.modalities.image.augment import Augmentation, augment
+from clrepro.modalities.image.augmentations import AUGMENTATIONS
 from tests.modalities.image.drawn import pictures
 
 BILINEAR = InterpolationMode.BILINEAR

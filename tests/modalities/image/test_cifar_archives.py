@@ -125,25 +125,25 @@ def test_a_cifar_archive_comes_from_the_mirror_and_its_bytes_are_checked(small_c
     changes = {"mirror": "mirror", "tables": ["oar2024/table_4"], "figures": [],
                "image": {"backbones": {"CIFAR100_ResNet-50": spec}}}  # fmt: skip
     catalogue = Catalogue(configuration.parse(configuration.merge(raw, changes)))
-    (encoder,) = catalogue.backbones()
+    (encoder,) = catalogue.builds()
     with pytest.raises(UserError, match=r"mirror/cifar100/cifar-100-python\.tar\.gz' is missing from the mirror"):
         catalogue.check_inputs()
     build().rename(archive)
     catalogue.check_inputs()
-    stages.fetch(catalogue, encoder.source)
+    stages.fetch(encoder.source, catalogue.config)
     record = read_json(encoder.source.record)
     assert record["sha256"] == sha256(archive)
     assert (tmp_path / record["path"]).samefile(archive)
-    stages.prepare(catalogue, encoder)
+    stages.prepare(encoder, catalogue.config)
     assert np.array_equal(image_sets.load(encoder.folder / "test").images.reshape(-1, 3072), pixels["test"])
     # another archive in its place, one that would run code: refused by its hash, and unread where no hash is known
     build(train=pickle.dumps(Harmful(), protocol=2)).rename(archive)
     with pytest.raises(UserError, match="learned at the first fetch"):
-        stages.fetch(catalogue, encoder.source)
+        stages.fetch(encoder.source, catalogue.config)
     (tmp_path / "data/checksums.json").unlink()
-    stages.fetch(catalogue, encoder.source)
+    stages.fetch(encoder.source, catalogue.config)
     with pytest.raises(UserError, match=r"__builtin__\.print, which no image archive needs"):
-        stages.prepare(catalogue, encoder)
+        stages.prepare(encoder, catalogue.config)
     assert "ran" not in capsys.readouterr().out
 
 

@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from clrepro import objectives
-from clrepro.catalogue.runs import result_file
 from clrepro.errors import Interrupted, UserError
 from clrepro.evaluation import linear_probe
-from clrepro.ledger.scores import score
+from clrepro.modalities import evaluation_of
 from clrepro.modalities.image import image_sets
 from clrepro.modalities.image.encoder import load
 from clrepro.modalities.image.features import Images, augmentation_of_tests, augmented, embed
@@ -162,9 +161,11 @@ def test_probes_of_features_have_the_rows_that_scores_take(digits, tmp_path):
     }
     names = ("linear/top1", "knn/top1", "knn_plain/top5", "finetune_10/top1", "finetune_100_selection/top5")
     for name in (*names, "collapse/variance_unit"):
-        file = result_file(name)
-        found = rows(file, Features(*parts), settings, [name.split("/")[0]])
-        assert 0 < score(name, {file.removesuffix(".json"): found}) <= 100
+        evaluation = evaluation_of(name)
+        kinds = [name.split("/")[0]]
+        made = evaluation.function()(Features(*parts), evaluation.settings_of(settings), kinds)
+        assert made["rows"] == rows(evaluation.file, Features(*parts), settings, kinds)
+        assert 0 < evaluation.score(name, made["rows"]) <= 100
     # the views of a probe that augments are those of the epoch, and the features those of the encoder at rest
     train_set = image_sets.load(digits / "train")
     batches = augmented(encoder, train_set, recipe, 300, torch.device("cpu"))

@@ -4,9 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from clrepro.catalogue import cost
 from clrepro.errors import UserError
-from clrepro.modalities.sentence import backbone
+from clrepro.modalities.sentence import backbone, cost
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
 from tests.harmful import touching
 

@@ -11,6 +11,7 @@ import pytest
 
 from clrepro.report import page
 from clrepro.report.page import verdicts
+from tests.finished import cells_of
 from tests.report.page.reading import check_links, parse, small
 
 
@@ -67,14 +68,7 @@ def test_the_policy_allows_the_pages_own_blocks_and_nothing_else(tree):
 def test_the_json_block_holds_every_cell_and_run(data, tree):
     (block,) = (node for node in tree.find("script") if node.attributes.get("type") == "application/json")
     content = json.loads(block.text)
-    cells = {
-        cell["id"]: cell
-        for paper in data["papers"]
-        for table in paper["tables"]
-        for part in table["parts"]
-        for row in part["rows"]
-        for cell in row["cells"]
-    }
+    cells = cells_of(data)
     assert content["cells"].keys() == cells.keys()
     place = "nie2023/table_1/L_met/RoBERTa_large/sts"
     assert content["cells"][place]["published"] == cells[place]["published"] == 78.71

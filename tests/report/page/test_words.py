@@ -49,6 +49,8 @@ def test_durations_are_read_at_a_glance(seconds, text):
 def test_numbers_carry_their_sign_and_the_papers_decimals():
     assert words.number(-1.25, 1) == "−1.3"  # as toFixed does in the script
     assert words.number(0.02789, 4) == "0.0279"
+    found = [words.short(value) for value in (62.456, 62.5, -0.125, 0.0, 0.01234, 3e-5, 123456.7)]
+    assert found == ["62.46", "62.50", "−0.13", "0.00", "0.0123", "3e−05", "1.23e+05"]
     assert words.signed(0.154, 2) == "+0.15"
     assert words.signed(-0.154, None) == "−0.15"
     assert [words.named(name) for name in ("table_3_v1", "figure_1a", "table_B4")] == [

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from clrepro.catalogue.figures import PICTURES
+from clrepro.modalities import evaluation_of
 from clrepro.report import trained
 from clrepro.report.trained.notes import Notes
 
@@ -59,7 +59,7 @@ def made(figure, seeds=SEEDS):
                     middles = low + (np.arange(50) + 0.5) * (high - low) / 50
                     rows += [[*place, seed, 60, full, *pair] for pair in zip(middles.round(6), shares, strict=True)]
             for name, values in embedded(seed) if figure.pictures else ():
-                kept = any(name in PICTURES[kind] for kind in figure.pictures)
+                kept = any(name in evaluation_of(kind).arrays for kind in figure.pictures)
                 rows += [[*place, seed, 60, name, number, value] for number, value in enumerate(values) if kept]
     columns = ["series", "backbone", *figure.varied, "seed", "step", "statistic", "bin", "value"]
     return pd.DataFrame(rows, columns=columns).assign(note="").astype({"seed": "Int64"})

@@ -7,12 +7,16 @@ import pytest
 
 from clrepro import config as configuration
 from clrepro import plotting
-from clrepro.catalogue import Catalogue
+from clrepro.catalogue import Catalogue, papers
+from clrepro.errors import UserError
 from clrepro.ledger import Records
 from clrepro.paths import write_json
 from clrepro.report import figures, trained
 from clrepro.report.trained import notes
 from tests.report.trained.made import NOTES, drawn, footnote, made
+
+PLANS = {paper: papers.load(paper, "experiments").get("figures", {}) for paper in papers.paper_keys()}
+NAMES = [f"{paper}/{name}" for paper, plan in PLANS.items() for name in plan]
 
 
 def words(svg):
@@ -39,6 +43,21 @@ def test_every_drawing_fits_its_canvas_and_says_scale_and_units(demo, name):
     assert any(axis.get_xlabel() for axis in figure.axes) or name == "li2024/figure_1"
 
 
+def test_a_drawing_that_does_not_exist_is_refused_and_a_figure_needs_none(monkeypatch):
+    def refused(**figure):
+        monkeypatch.setattr(papers, "load", lambda *_: {"figures": {"figure_1": figure}})
+        with pytest.raises(UserError) as refusal:
+            trained.drawing("mine2026/figure_1")
+        return str(refusal.value)
+
+    place = "papers/mine2026/experiments.yaml, figure_1"
+    assert refused(drawing="lossse").startswith(f"unknown drawing 'lossse' in {place}. Did you mean losses")
+    said = f"{place}: drawing_settings are mark; drawing 'hardest_shares' takes marked"
+    assert refused(drawing="hardest_shares", drawing_settings={"mark": 1}) == said
+    monkeypatch.setattr(papers, "load", lambda *_: {"figures": {"figure_1": {"series": {}}}})
+    assert trained.draw("mine2026/figure_1", pd.DataFrame({"value": [1.0]}), NOTES) is None
+
+
 @pytest.mark.parametrize("name", ["nie2023/figure_1a", "li2024/figure_1", "li2024/figure_8a"])
 def test_the_same_numbers_give_the_same_bytes(demo, name, tmp_path):
     _, frame = drawn(demo, name)
@@ -60,7 +79,7 @@ def test_a_figure_with_holes_is_written_and_names_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     catalogue = Catalogue(configuration.load("demo"))
     figure = catalogue.figure("li2024/figure_8c")
-    svg, png, csv = catalogue.figure_files(figure)
+    svg, png, csv = catalogue.files.of_figure(figure)
     assert [file.suffix for file in (svg, png, csv)] == [".svg", ".png", ".csv"]
     assert figures.write(catalogue, "li2024/figure_8c") == csv
     assert "nothing recorded to draw" in words(svg)

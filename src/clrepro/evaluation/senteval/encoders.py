@@ -59,7 +59,7 @@ def load_encoder(name_or_path: str | Path, pooling: str | None = None, device: s
     # a hub name has one slash at most and does not begin with a dot
     if not path.is_dir() and (path.is_absolute() or len(path.parts) > 2 or str(name_or_path).startswith(".")):
         raise UserError(f"model: there is no folder {path}")
-    from clrepro.training.loop import choose_device
+    from clrepro.device import choose_device
 
     chosen = choose_device(device)
     try:

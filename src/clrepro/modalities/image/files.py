@@ -19,10 +19,10 @@ from tqdm import tqdm
 from clrepro.errors import UserError
 from clrepro.modalities.image.arrays import write_array
 from clrepro.paths import sha256, write_json
+from clrepro.sources.image_folders import FOLDERS, class_folders, split_root
 
 ENDINGS = (".jpeg", ".jpg", ".png")
 FORMATS = ["JPEG", "PNG"]  # one file of ImageNet-1K is a PNG under a JPEG's name
-FOLDERS = {"train": ("train",), "test": ("val", "test")}
 IMAGENET_COUNTS = {"train": 1_281_167, "test": 50_000}
 DEFAULT_SIDE = 256
 THREADS = max(1, min(16, os.cpu_count() or 1))
@@ -106,20 +106,6 @@ def prepare(
         sizes = read_sizes(roots[split], paths, split)
         splits[split] = write_index(folder / split, roots[split], paths, labels, sizes, wanted, side)
     return {"splits": splits}
-
-
-def split_root(source: Path, split: str) -> Path:
-    for name in FOLDERS[split]:
-        if (source / name).is_dir():
-            return source / name
-    raise UserError(f"{source} has no folder {' or '.join(FOLDERS[split])}: expected <split>/<class>/<image>")
-
-
-def class_folders(root: Path) -> list[str]:
-    names = sorted(path.name for path in root.iterdir() if path.is_dir())
-    if not names:
-        raise UserError(f"{root} has no class folders: sort the images into <class>/<image> first")
-    return names
 
 
 def index(root: Path, split: str, classes: Sequence[str], complete: bool) -> tuple[list[str], np.ndarray]:

@@ -4,6 +4,9 @@ A kind of picture is a function Features -> {statistic: values}, of test images;
 kept, is a row [task, split, metric, value] beside it. A training that diverged has neither.
 """
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 from clrepro.evaluation import collapse, plane
@@ -56,3 +59,13 @@ def rows(kind: str, shown: dict[str, list[float]]) -> list[list]:
 
 
 PICTURES = {"spectrum": spectrum, "places": places}
+
+
+def content(kind: str, features: Features, protocol: dict, kinds: list[str]) -> dict[str, Any]:
+    """What a picture's file holds: the numbers that are drawn, and the rows that tell of them."""
+    shown = arrays(kind, features)
+    return {"arrays": shown, "rows": rows(kind, shown)}
+
+
+evaluate_spectrum = partial(content, "spectrum")
+evaluate_places = partial(content, "places")

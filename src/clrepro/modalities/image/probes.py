@@ -7,6 +7,7 @@ statistics, which it has none of, have no rows.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -130,3 +131,14 @@ def collapsed(features: Features, settings: dict[str, dict[str, Any]]) -> list[l
 
 
 PROBES = {"linear": linear, "knn": nearest, "finetune": finetune, "collapse": collapsed}
+
+
+def content(name: str, features: Features, protocol: dict[str, dict], kinds: list[str]) -> dict[str, Any]:
+    """What an evaluation's file holds: its settings and the rows that are asked."""
+    return {"protocol": protocol, "rows": rows(f"{name}.json", features, protocol, kinds)}
+
+
+evaluate_linear = partial(content, "linear")
+evaluate_neighbours = partial(content, "knn")
+evaluate_heads = partial(content, "finetune")
+evaluate_collapse = partial(content, "collapse")

@@ -8,13 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from clrepro.device import choose_device
 from clrepro.errors import UserError
 from clrepro.evaluation.senteval.embed import embed, tokenise_for_embedding
 from clrepro.evaluation.senteval.pairs import load_pairs
 from clrepro.evaluation.senteval.similarity import spearman_of_pairs
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
 from clrepro.modalities.sentence.encoder import SentenceEncoder, save
-from clrepro.training.loop import StopFlag, Terms, choose_device, fit, seed_everything
+from clrepro.training.loop import StopFlag, Terms, fit, seed_everything
 from clrepro.training.recorder import HELD_OUT_BATCH, HELD_OUT_SEED, HELD_OUT_SENTENCES, Recorder, undisturbed
 
 

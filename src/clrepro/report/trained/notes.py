@@ -9,14 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
 from clrepro.catalogue import Catalogue, Figure
-from clrepro.config import ScratchBackbone
-from clrepro.report import protocol as image_protocol
 
-SCALES = {
-    "demo": "Demo scale (generated data, tiny encoders): no number compares with the paper's",
-    "bench": "Bench scale (real data, small encoders): no number compares with the paper's",
-    "paper": "Paper scale",
-}
 MOST = 4  # holes that are named; the others are counted
 LETTERS = 15.5  # of 8 points, an inch
 LINE = 0.145  # inches
@@ -24,7 +17,7 @@ LINE = 0.145  # inches
 
 @dataclass(frozen=True)
 class Notes:
-    """About a figure as a whole: sentences, holes, and `measured`, what the first run's probes say of themselves."""
+    """About a figure as a whole: sentences, holes, and `measured`, what the first run's statistics say."""
 
     comparable: bool = False
     remarks: tuple[str, ...] = ()
@@ -55,11 +48,13 @@ def of(
 ) -> Notes:
     """The notes of a figure of the catalogue, whose numbers are the frame's."""
     own = catalogue.compares(figure.runs)
-    scale = SCALES[catalogue.config.scale]
-    if any(run.modality == "image" for run in figure.runs) and catalogue.config.scale != "paper":
-        scale = image_protocol.scale_sentence(catalogue.config).capitalize()
-    if catalogue.config.scale == "paper":
-        scale += ": the paper's data, encoders and training" if own else ", with settings that are not the paper's"
+    if own:
+        scale = f"{catalogue.config.scale.capitalize()} scale: the paper's data, encoders and training"
+    elif catalogue.config.scale == "paper":
+        scale = "Paper scale, with settings that are not the paper's"
+    else:
+        plans = dict.fromkeys(run.plan for run in figure.runs)
+        scale = ". ".join(plan.scale_words(catalogue.config).capitalize() for plan in plans) or "No runs"
     remarks = [f"{scale}.", *protocol(catalogue, figure)]
     if frame["note"].str.contains("stale").any():
         remarks.append("Some runs are STALE: trained by older code.")
@@ -71,25 +66,9 @@ def protocol(catalogue: Catalogue, figure: Figure) -> list[str]:
     trained = [run for run in figure.runs if run.objective]
     if not trained:
         return []
-    if trained[0].modality == "image":
-        seeds = ", ".join(map(str, sorted({run.seed for run in trained})))
-        kinds = dict.fromkeys(score.split("/")[0] for score in figure.scores)
-        return [*image_protocol.sentences(figure.runs, kinds), f"Seeds: {seeds}."]
-    backbones = {run.backbone.key: catalogue.config.sentence.backbones[run.backbone.key] for run in trained}
-
-    def each(name: str) -> str:
-        return "/".join(f"{value:g}" for value in sorted({getattr(run.recipe, name) for run in trained}))
-
-    encoders = ", ".join(
-        f"{key} = {spec.layers} layer(s) × {spec.hidden_size}" if isinstance(spec, ScratchBackbone) else key
-        for key, spec in backbones.items()
-    )
-    seeds = sorted({run.seed for run in trained})
-    shown = f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
-    sentences = [
-        f"{encoders}; batch {each('batch_size')}, learning rate {each('learning_rate')}, {each('epochs')} "
-        f"epoch(s) of {catalogue.corpus.name}; {shown}."
-    ]
+    kinds = dict.fromkeys(score.split("/")[0] for score in figure.scores)
+    sentences = trained[0].plan.protocol_of_figure(catalogue.config, trained, kinds)
+    backbones = {run.backbone.key for run in trained}
     if len(backbones) == 1 and (settings := parameters(figure)):
         sentences.append(f"{settings}.")
     return sentences

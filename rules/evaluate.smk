@@ -1,0 +1,58 @@
+# Evaluations, as the modalities list them. {job} is the name that evaluations share which one job makes.
+FEATURES = [one.job for one in JOBS.evaluations.values() if one.reads == "features"]
+CHECKPOINTS = [one.job for one in JOBS.evaluations.values() if one.reads == "checkpoint"]
+
+
+# of stored features: small jobs, mostly without a GPU
+rule evaluate:
+    input:
+        features=f"{ROOT}/features/{{bundle}}",
+        data=lambda wildcards: JOBS.training_inputs(wildcards.bundle),
+    output:
+        FILES.manifest("{job}", "{bundle}"),
+    wildcard_constraints:
+        job=one_of(FEATURES),
+    params:
+        runs=lambda wildcards: JOBS.evaluation_given(wildcards.bundle, wildcards.job),
+        code=lambda wildcards: JOBS.evaluation_code(wildcards.bundle, wildcards.job),
+        missing=lambda wildcards: lost(FILES.manifest(wildcards.job, wildcards.bundle)),
+    log:
+        f"{LOGS}/evaluate/{{job}}/{{bundle}}.log",
+    benchmark:
+        f"{BENCHMARKS}/evaluate/{{job}}/{{bundle}}.tsv"
+    conda:
+        "../envs/torch.yaml"
+    threads: lambda wildcards: WORK.threads if JOBS.evaluation_resources(wildcards.job).threads else 1
+    resources:
+        mem_mb=grown(lambda wildcards: JOBS.evaluation_resources(wildcards.job).memory_mb),
+        runtime=grown(lambda wildcards: JOBS.evaluation_resources(wildcards.job).minutes),
+        gpu=lambda wildcards: WORK.gpus * JOBS.evaluation_uses_gpu(wildcards.bundle, wildcards.job),
+    script:
+        "../scripts/evaluate.py"
+
+
+# of the checkpoints themselves: encoders are fine-tuned, in long jobs that resume
+rule evaluate_checkpoint:
+    input:
+        lambda wildcards: JOBS.checkpoint_inputs(wildcards.job, wildcards.bundle),
+    output:
+        FILES.manifest("{job}", "{bundle}"),
+    wildcard_constraints:
+        job=one_of(CHECKPOINTS),
+    params:
+        runs=lambda wildcards: JOBS.evaluation_given(wildcards.bundle, wildcards.job),
+        code=lambda wildcards: JOBS.evaluation_code(wildcards.bundle, wildcards.job),
+        missing=lambda wildcards: lost(FILES.manifest(wildcards.job, wildcards.bundle)),
+    log:
+        f"{LOGS}/evaluate_checkpoint/{{job}}/{{bundle}}.log",
+    benchmark:
+        f"{BENCHMARKS}/evaluate_checkpoint/{{job}}/{{bundle}}.tsv"
+    conda:
+        "../envs/torch.yaml"
+    threads: WORK.threads
+    resources:
+        mem_mb=grown(WORK.memory_mb),
+        runtime=grown(lambda wildcards: JOBS.checkpoint_minutes(wildcards.job)),
+        gpu=WORK.gpus,
+    script:
+        "../scripts/evaluate_checkpoint.py"

@@ -1,0 +1,47 @@
+# Targets by name, without a job of their own: nie2023_table_1, li2024_figure_3, nie2023.
+
+for table in CATALOGUE.tables:
+
+    rule:
+        name:
+            table.target
+        input:
+            FILES.of_table(table) if table.runs else FILES.manifest("printed", table.paper),
+
+
+for figure in CATALOGUE.figures:
+
+    rule:
+        name:
+            figure.target
+        input:
+            FILES.of_figure(figure),
+
+
+for simulation in CATALOGUE.simulations:
+
+    rule:
+        name:
+            simulation.target
+        input:
+            simulation.files,
+
+
+for paper in CONFIG.papers:
+
+    rule:
+        name:
+            paper
+        input:
+            tables_of([paper]),
+            [file for figure in CATALOGUE.figures if figure.paper == paper for file in FILES.of_figure(figure)],
+            [file for part in CATALOGUE.simulations if part.paper == paper for file in part.files],
+
+
+# a misspelt name, which Snakemake takes for a file that no rule makes
+if workflow.is_main_process:
+    try:
+        unknown_names = [name for name in TARGETS if not workflow.is_rule(name)]
+        targets.check(unknown_names, [*CATALOGUE.target_names, "all", "report", "theory"])
+    except UserError as failure:
+        raise WorkflowError(str(failure)) from None

@@ -1,0 +1,12 @@
+"""Evaluate the stored features of a bundle's runs."""
+
+from pathlib import Path
+
+from clrepro import stages
+from clrepro.stages.job import job
+from clrepro.workflow import manifest
+
+with job(snakemake) as config:
+    runs = stages.asked_from(snakemake.params.runs)
+    stages.evaluate(runs, config, Path(snakemake.input.features))
+    manifest.write(Path(snakemake.output[0]), stages.evaluated_files(runs))
