@@ -15,7 +15,6 @@ from clrepro.errors import UserError
 from clrepro.ledger import Records, frame
 from clrepro.paths import PAPERS, read_json
 from clrepro.report import figures, html, tables
-from clrepro.training.optimisers import make  # noqa: F401 (loaded before the working directory changes)
 from tests.modalities.toy.plan import TOY
 
 SETTINGS = {"scale": "demo", "papers": ["toy2026"], "figures": ["toy2026"], "seeds": [1, 2]}
@@ -85,7 +84,11 @@ def test_a_third_modality_is_planned_trained_evaluated_tabled_priced_and_drawn(r
     assert all(file.stat().st_size > 0 for file in catalogue.files.of_figure(figure))
     assert set(pd.read_csv(catalogue.files.figure_csv(figure))["statistic"]) == {"loss"}
     assert set(frame(catalogue)["verdict"]) <= {"reproduced", "differs", "undecided"}
-    html.write(catalogue)
+    content = html.write(catalogue)
+    mine = rows_of(table.cells[0].runs[0])
+    shown = next(one["scores"]["axes/share"] for one in content["runs"].values() if one["seed"] == 1
+                 and one["training"]["learning_rate"] == 0.1)  # fmt: skip
+    assert shown == pytest.approx(sum(rows[0][3] for rows in mine.values()) / 3, rel=1e-4)
     assert "axes/share" in catalogue.files.report[-1].read_text("utf-8")
 
 

@@ -1,11 +1,14 @@
 """Fingerprints: deaf to comments and formatting, alert to every constant, stable over Python versions."""
 
+import ast
+
 import pytest
 
 from clrepro.modalities import MODALITIES
 from clrepro.modalities.image.plan import IMAGE
 from clrepro.modalities.sentence.plan import SENTENCE
 from clrepro.objectives import NAMES
+from clrepro.paths import ROOT
 from clrepro.workflow import fingerprint
 
 SOURCE = '''"""Module docstring."""
@@ -111,3 +114,19 @@ def test_a_new_plan_repeats_no_training_and_no_evaluation(modality):
     assert all(fingerprint.is_plumbing(module) for module in planned)
     assert not planned & modules_of(modality)
     assert not any(name.startswith(("clrepro.catalogue", "clrepro.report")) for name in modules_of(modality))
+
+
+def test_what_only_plans_computes_nothing():
+    """Planning modules stand in no fingerprint of trainings and evaluations, so they may not touch an array."""
+    numeric = {"numpy", "scipy", "sklearn", "torch", "torchvision", "transformers"}
+    files = [
+        file
+        for file in (ROOT / "src/clrepro/modalities").rglob("*.py")
+        if fingerprint.is_plumbing(".".join(("clrepro", *file.relative_to(ROOT / "src/clrepro").with_suffix("").parts)))
+    ]
+    assert len(files) > 12
+    for file in files:
+        names = {name.name if isinstance(node, ast.Import) else node.module or ""
+                 for node in ast.walk(ast.parse(file.read_text("utf-8")))
+                 if isinstance(node, ast.Import | ast.ImportFrom) for name in node.names}  # fmt: skip
+        assert not numeric & {name.split(".")[0] for name in names}, file

@@ -88,7 +88,7 @@ class CellPlanner:
                 raise
             return Cell(*place, score, hole=str(failure), **elsewhere)  # nobody asked for it: no reason to stop
         if not points:
-            setting = self.runs.modality(definition, owner).sweep_setting(swept)
+            setting = self.runs.modality(definition, owner).sweep_setting()
             return Cell(*place, score, hole=f"{setting} has no value of this {swept}", **elsewhere)
         runs = tuple(run for _, part in points for run in part)
         return Cell(*place, score, runs, select=spec["select"], points=points, **elsewhere)

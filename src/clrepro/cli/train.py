@@ -54,7 +54,8 @@ def train(
     stages.run_here(runs, asked, builds, catalogue.config)
     if evaluate and stages.is_first_process():
         for run in runs:
-            print(f"{run.backbone.key} {run.group} seed {run.seed}: {outcome(catalogue, run)} ({run.folder})")
+            seeded = f" seed {run.seed}" if run.objective else ""
+            print(f"{run.backbone.key} {run.group}{seeded}: {outcome(catalogue, run)} ({run.folder})")
 
 
 def outcome(catalogue: "Catalogue", run: "Run") -> str:

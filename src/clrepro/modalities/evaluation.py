@@ -70,7 +70,8 @@ class Evaluation:
     protocol: what decides its scores besides code and encoder, from configuration and a run's settings of its kinds.
     lacks: why a configuration cannot evaluate a backbone, or "".
     builds: what it reads besides the run's own build.
-    minutes: the time limit where the configuration sets it. resources: of its job otherwise.
+    resources: of a job of features; one of checkpoints asks for a training's, and minutes is its time limit where the
+    configuration sets one.
     uses_gpu: whether a run's settings need a GPU.
     seeds: those of an evaluation that is repeated on one encoder. Its content is {"seeds": {seed: rows}} then, and each
     seed counts as one repetition.

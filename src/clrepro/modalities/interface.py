@@ -66,7 +66,7 @@ class Modality:
         """Of a paper's sweep, the values that a configuration trains."""
         return values
 
-    def sweep_setting(self, name: str) -> str:
+    def sweep_setting(self) -> str:
         """The key of the configuration that says so."""
         return f"`{self.key}.training`"
 

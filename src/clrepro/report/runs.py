@@ -1,6 +1,7 @@
 """The runs' records as the report shows them: settings, seed, code, machine, time, energy, curves, scores."""
 
 from collections import defaultdict
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -8,7 +9,7 @@ import pandas as pd
 
 from clrepro.catalogue import Catalogue
 from clrepro.ledger import Records
-from clrepro.ledger.scores import run_id, score_of_run
+from clrepro.ledger.scores import mean, run_id, score_of_run
 from clrepro.modalities.evaluation import AVERAGE
 from clrepro.modalities.run import Run
 
@@ -91,8 +92,8 @@ def scores(catalogue: Catalogue, run: Run, records: Records) -> dict[str, float]
     found = {}
     asked = [one for one in run.plan.evaluations if one.every_tabled_run or catalogue.is_evaluated(run, one)]
     for one in asked:
-        rows = None if one.arrays else records.rows(run, one)  # arrays are drawn, not read
-        if rows is None:
+        repeated = None if one.arrays else records.repetitions(run, one)  # arrays are drawn, not read
+        if repeated is None:
             continue
         averaged = {kind: score.tasks for kind, score in one.scores.items() if score.tasks and score.split == "test"}
         for kind, tasks in averaged.items():
@@ -100,8 +101,8 @@ def scores(catalogue: Catalogue, run: Run, records: Records) -> dict[str, float]
             values = {name: score_of_run(run, name, records) for name in names}
             found |= {name: value for name, value in values.items() if value is not None}
         if not averaged:
-            found |= {
-                f"{task}/{metric}" if split == "test" else f"{task}_{split}/{metric}": float(f"{value:.5g}")
-                for task, split, metric, value in rows
-            }
+            values = defaultdict(list)  # of an evaluation with repetitions of its own, the mean
+            for task, split, metric, value in chain.from_iterable(repeated.values()):
+                values[f"{task}/{metric}" if split == "test" else f"{task}_{split}/{metric}"].append(value)
+            found |= {name: float(f"{mean(several):.5g}") for name, several in values.items()}
     return found

@@ -58,7 +58,7 @@ class ImageModality(Modality):
         kept = config.image.training.learning_rates if name == "learning_rate" else None
         return [value for value in values if kept is None or value in kept]
 
-    def sweep_setting(self, name: str) -> str:
+    def sweep_setting(self) -> str:
         return "`image.training.learning_rates`"
 
     def define(self, config: Common, wanted: Wanted) -> tuple[Run, ...]:
