@@ -111,7 +111,7 @@ def prepare(catalogue: Catalogue) -> None:
 
 def fault(about: dict, pipe: int, steps: dict) -> None:
     """What happens at the moment."""
-    os.write(pipe, json.dumps(told(steps)).encode())
+    tell(pipe, told(steps))
     if about["fault"] == "memory":
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used, resource.RLIM_INFINITY))
@@ -164,6 +164,11 @@ def follow_steps(steps: dict, about: dict, pipe: int) -> None:
     progress.Progress.due = due
 
 
+def tell(pipe: int, news: dict) -> None:
+    """A line for the parent; a timer may strike after the work's own, so that there may be two."""
+    os.write(pipe, (json.dumps(news) + "\n").encode())
+
+
 def told(steps: dict) -> dict[str, int]:
     return {"step": steps["now"].step if "now" in steps else 0, "from": steps.get("from", 0)}
 
@@ -199,8 +204,7 @@ def work(about: dict, pipe: int) -> int:
         sys.setprofile(None)
     seconds = time.monotonic() - begun
     modules = [] if about["moment"] else [name for name in sys.modules if "." in name and name != __name__]
-    with os.fdopen(pipe, "w") as out:
-        json.dump({**told(steps), **counts, "seconds": seconds, "modules": modules}, out)
+    tell(pipe, {**told(steps), **counts, "seconds": seconds, "modules": modules})
     return 0
 
 
@@ -223,10 +227,10 @@ def serve() -> None:
                 os._exit(code)
         os.close(writing)
         with os.fdopen(reading) as pipe:
-            heard = pipe.read()
+            heard = pipe.read().splitlines()
         _, status = os.waitpid(child, 0)
         log = Path(about["folder"], "stage.log").read_text("utf-8", errors="replace")
-        answer = {"code": os.waitstatus_to_exitcode(status), "told": json.loads(heard) if heard else {}, "log": log}
+        answer = {"code": os.waitstatus_to_exitcode(status), "told": json.loads(heard[-1]) if heard else {}, "log": log}
         for name in answer["told"].pop("modules", ()):  # what the next child would import again
             if name not in sys.modules:
                 with contextlib.suppress(Exception):
