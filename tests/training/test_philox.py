@@ -1,6 +1,6 @@
-"""The random numbers of augmentation."""
+"""The random numbers of augmentations."""
 
-from clrepro.modalities.image.draws import philox
+from clrepro.training.philox import philox
 
 
 def test_philox_gives_the_published_numbers():
