@@ -33,7 +33,7 @@ rule embed:
     output:
         temp(directory(f"{ROOT}/features/{{bundle}}")),
     params:
-        runs=lambda wildcards: JOBS.run_given(wildcards.bundle),
+        runs=lambda wildcards: JOBS.embedded_given(wildcards.bundle),
         code=lambda wildcards: JOBS.embedding_code(wildcards.bundle),
     log:
         f"{LOGS}/embed/{{bundle}}.log",

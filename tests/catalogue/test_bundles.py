@@ -16,7 +16,7 @@ def test_bundles_hold_every_run_once_and_keep_apart_what_changes_apart(tmp_path)
     bundles = bundles_of(demo)
     assert sorted(run.folder for bundle in bundles for run in bundle.runs) == sorted(run.folder for run in demo.runs)
     assert len({bundle.name for bundle in bundles}) == len(bundles)
-    assert max(len(bundle.runs) for bundle in bundles) <= demo.config.jobs.runs
+    assert all(len(bundle.runs) <= bundle.plan.runs_per_job(demo.config) for bundle in bundles)
     # runs that no test set is for share no job with runs that one is for
     tested = {run for table in demo.tables for run in table.runs}
     tested |= {run for figure in demo.figures if figure.scores for run in figure.runs}

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from clrepro import modalities
 from clrepro.catalogue.catalogue import Catalogue
 from clrepro.catalogue.figures import Figure
 from clrepro.catalogue.tables import Table
@@ -133,6 +134,11 @@ class Jobs:
     def run_given(self, name: str) -> list[dict[str, Any]]:
         return [run.given for run in self.bundles[name].runs]
 
+    def embedded_given(self, name: str) -> list[dict[str, Any]]:
+        """The runs of a bundle that an evaluation of features is asked of."""
+        runs = self.bundles[name].runs
+        return [run.given for run in runs if any(one.reads == "features" for one in self.catalogue.evaluations(run))]
+
     # code and resources
 
     def training_code(self, name: str) -> list[str]:
@@ -199,18 +205,18 @@ class Jobs:
 
 
 def cut(catalogue: Catalogue) -> list[Bundle]:
-    """All runs, cut into jobs of at most `jobs.runs`.
+    """All runs, cut into jobs of at most so many runs as the configuration says, `jobs.runs` where nothing else.
 
     Runs of one objective stay together, and as many objectives as fit share a job, within what one paper needs for
     its tables, or for its figures alone; rows of the configuration have jobs of their own, so that one more leaves
     the papers' jobs as they are.
     """
-    size = catalogue.config.jobs.runs
     families: dict[tuple, dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
     for run, owner in owners(catalogue).items():
         families[owner, run.modality, run.recipe.precision][run.group].append(run)
     found = []
     for (owner, modality, precision), groups in families.items():
+        size = modalities.modality(modality).runs_per_job(catalogue.config)
         packs: list[list[Run]] = []
         for runs in groups.values():
             for start in range(0, len(runs), size):

@@ -54,7 +54,7 @@ def train(
     stages.run_here(runs, asked, builds, catalogue.config)
     if evaluate and stages.is_first_process():
         for run in runs:
-            seeded = f" seed {run.seed}" if run.objective else ""
+            seeded = "" if run.repetition is None else f" seed {run.repetition}"
             print(f"{run.backbone.key} {run.group}{seeded}: {outcome(catalogue, run)} ({run.folder})")
 
 

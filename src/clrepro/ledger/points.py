@@ -76,7 +76,7 @@ def curves(catalogue: Catalogue, figure: Figure, parts: re.Match, records: Recor
     for run in point.runs:
         found = curve(run, figure, statistic, records)
         if found:
-            by_seed[run.seed if run.objective else None] = found
+            by_seed[run.repetition] = found
             runs.append(run_id(run))
         else:
             lacking.append(run)

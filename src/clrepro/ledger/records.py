@@ -22,8 +22,7 @@ class Records:
         content = self._file(run.record)
         if content is None:
             return None
-        seed = run.seed if run.objective else None
-        if digest(content.get("identity")) != run.hash8 or content.get("seed") != seed:
+        if digest(content.get("identity")) != run.hash8 or content.get("seed") != run.repetition:
             return self._refuse(run.record, "it is the record of another run")
         kinds = {"history": list, "model": dict, "energy_wh": dict, "environment": dict, "hardware": dict}
         for name, kind in kinds.items():

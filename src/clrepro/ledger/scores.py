@@ -95,7 +95,7 @@ def computed(catalogue: Catalogue, cell: Cell, records: Records) -> Scores:
 def by_repetition(found: dict[Run, dict[int | None, float]]) -> dict[int | None, float]:
     """By the seeds of the trainings; by those of an evaluation with repetitions of its own, the mean over trainings."""
     if all(set(values) == {None} for values in found.values()):
-        return {run.seed if run.objective else None: values[None] for run, values in found.items()}
+        return {run.repetition: values[None] for run, values in found.items()}
     seeds = dict.fromkeys(seed for values in found.values() for seed in values)
     return {seed: mean(values[seed] for values in found.values() if seed in values) for seed in seeds}
 

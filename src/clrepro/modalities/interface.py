@@ -46,12 +46,20 @@ class Modality:
     processes: ClassVar[bool] = False  # whether several processes can share one training
     rows_share_recipe: ClassVar[bool] = False  # whether tables take only those rows of a user that have their recipe
 
+    def training_code(self, run: Run) -> tuple[str, ...]:
+        """The modules that decide what a training is, where not all of a modality's have the same."""
+        return self.code["train"]
+
     def of(self, config: Common) -> Any:
         """The modality's section of a configuration."""
         return getattr(config, self.key)
 
     def work_module(self) -> ModuleType:
         return import_module(self.work)
+
+    def runs_per_job(self, config: Common) -> int:
+        """How many runs share a job in every stage, at most."""
+        return config.jobs.runs
 
     def check(self, config: Common) -> None:
         """Refuse names in the section that do not exist."""

@@ -55,6 +55,11 @@ class Recipe(BaseModel):
         return "untrained"
 
     @property
+    def untrained_by_seed(self) -> bool:
+        """Whether the weights of an encoder that nothing trains are drawn by the run's seed, so that seeds count."""
+        return False
+
+    @property
     def measures_untrained(self) -> bool:
         """Whether statistics are taken of an encoder that nothing trains."""
         return False
@@ -118,6 +123,8 @@ class Plan(Protocol):
     key: ClassVar[str]
     code: ClassVar[Mapping[str, tuple[str, ...]]]
 
+    def training_code(self, run: "Run") -> tuple[str, ...]: ...
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -179,7 +186,7 @@ class Run:
     @property
     def code(self) -> str:
         """The fingerprint of the code that trains it today; with the objective's goes that of the one it is around."""
-        return fingerprint.of_objectives(self.plan.code["train"], self.objective, self.params.get("base"))
+        return fingerprint.of_objectives(self.plan.training_code(self), self.objective, self.params.get("base"))
 
     @property
     def group(self) -> str:
@@ -192,6 +199,11 @@ class Run:
         return (
             RESULTS / self.scale / "runs" / self.modality / self.backbone.key / self.group / name / f"seed{self.seed}"
         )
+
+    @property
+    def repetition(self) -> int | None:
+        """The seed, where one decides the weights; None for an encoder that comes with its weights."""
+        return self.seed if self.objective or self.recipe.untrained_by_seed else None
 
     @property
     def name(self) -> str:

@@ -32,7 +32,7 @@ def frame(catalogue: Catalogue, figure: Figure, records: Records) -> pd.DataFram
                 continue
             settings = run.settings
             place = [point.series, point.backbone, *(settings.get(name) for name in figure.varied)]
-            place.append(run.seed if run.objective else None)
+            place.append(run.repetition)
             stale = run.is_stale(record)
             note = "stale: trained by older code" if stale else ""
             for step, statistic, middle, value in rows_of(run, figure, records):
@@ -49,12 +49,12 @@ def missing(figure: Figure, table: pd.DataFrame) -> list[str]:
         part = table[(table["series"] == point.series) & (table["backbone"] == point.backbone)]
         for run in point.runs:
             settings = run.settings
-            own = part if not run.objective else part[part["seed"] == run.seed]
+            own = part if run.repetition is None else part[part["seed"] == run.repetition]
             for name in figure.varied:
                 value = settings.get(name)
                 own = own[own[name].isna()] if value is None else own[own[name] == value]
             place = ", ".join([point.series, *(f"{name} {settings[name]:g}" for name in varied_by(figure, point))])
-            place += f", {point.backbone}" + (f", seed {run.seed}" if run.objective else "")
+            place += f", {point.backbone}" + ("" if run.repetition is None else f", seed {run.repetition}")
             if own.empty:
                 holes.append(place)
                 continue
