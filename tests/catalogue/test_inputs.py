@@ -10,7 +10,7 @@ def test_a_source_that_comes_from_nowhere_stops_only_the_runs_that_read_it():
     catalogue = asking("demo", sentence={"corpus": "wikipedia-sentences"})  # it has no url, and there is no mirror
     image = catalogue.runs_of(["huang2023_table_9"])
     assert {run.modality for run in image} == {"image"}
-    assert {run.modality for run in catalogue.runs} == {"image", "sentence"}
+    assert {run.modality for run in catalogue.runs} == {"graph", "image", "sentence"}
     catalogue.check_inputs(image)
     assert not any(source.name.startswith("wikipedia") for source in catalogue.sources(image))
     for runs in (None, catalogue.runs_of(["nie2023_table_1"]), catalogue.runs_of(["huang2023_table_9", "report"])):

@@ -17,7 +17,7 @@ from tests.standins import ONE_ENCODER
 
 SMALL = {
     "papers": ["li2024", "huang2023"],
-    "tables": ["li2024/table_3_v1", "huang2023/table_B3"],
+    "tables": ["li2024/table_3_v1", "huang2023/table_B3", "huang2023/table_4", "huang2023/table_5"],
     "figures": [],
     "seeds": [1],
     "sentence": {
@@ -26,18 +26,25 @@ SMALL = {
         "training": {"batch_size": 16, "epochs": 0.4, "evaluate_every": 4, "max_length": 16},
     },
     "image": {"training": {"epochs": 0.3, "batch_divisor": 4, "batch_sizes": [128], "probe_epochs": 1}},
+    "graph": {"molecules": {"sets": ["Tox21", "BBBP"], "epochs": 3}},
 }
 # what a stage needs that others made, in order
 STAGES = (
     "train_sentence",
     "train_image",
+    "train_graph",
+    "train_molecules",
     "embed_sentence",
     "embed_image",
+    "embed_graph",
     "sts",
     "transfer",
     "features",
+    "svm",
+    "molecules",
     "collect",
 )
+LEFT = ("record", "statistics")  # by a training
 # what it makes: lists and features, which Snakemake removes before a job that was interrupted starts again, and the
 # listed files, which it does not know
 MADE = {
@@ -47,11 +54,19 @@ MADE = {
         "runs/sentence/**/statistics.json",
     ),
     "train_image": ("manifests/train/image.json", "runs/image/**/record.json", "runs/image/**/statistics.json"),
+    "train_graph": ("manifests/train/graph.json", *(f"runs/graph/GIN_NCI1/**/{name}.json" for name in LEFT)),
+    "train_molecules": (
+        "manifests/train/molecules.json",
+        *(f"runs/graph/GIN_molecules/**/{name}.json" for name in LEFT),
+    ),
     "embed_sentence": ("features/sentence/*.npz",),
     "embed_image": ("features/image/*.npz",),
+    "embed_graph": ("features/graph/*.npz",),
     "sts": ("manifests/sts/*", "runs/**/sts.json"),
     "transfer": ("manifests/transfer/*", "runs/**/transfer.json"),
     "features": ("manifests/features/*", "runs/image/**/linear.json", "runs/image/**/knn.json"),
+    "svm": ("manifests/svm/*", "runs/graph/**/svm.json"),
+    "molecules": ("manifests/molecules/*", "runs/graph/**/molecules_*.json"),
     "collect": ("tables/*/*", "*.csv", "report.html"),
 }
 # of a record: times, and the state of a checkout in which somebody may work meanwhile
@@ -129,7 +144,7 @@ def outcome(folder: Path, stage: str) -> dict[str, object]:
             listed = read_json(file)["files"]
             found[name] = {member: sha256(folder / member) == digest for member, digest in listed.items()}
             assert all(found[name].values()), name
-        elif file.name == "record.json":
+        elif file.name == "record.json" or file.name.startswith("molecules_"):
             found[name] = {key: value for key, value in read_json(file).items() if key not in NOT_COMPARED}
         elif file.name == "report.html":
             found[name] = len(file.read_bytes()) > 0

@@ -22,6 +22,11 @@ from pathlib import Path
 import torch
 
 import clrepro.ledger.claims
+import clrepro.modalities.graph.embedding
+import clrepro.modalities.graph.molecules.training
+import clrepro.modalities.graph.molecules.work
+import clrepro.modalities.graph.svm
+import clrepro.modalities.graph.training
 import clrepro.modalities.image.embedding
 import clrepro.modalities.image.probes
 import clrepro.modalities.image.training
@@ -46,40 +51,49 @@ ON_FILES = {"replace", "rename", "unlink", "remove", "fsync", "mkdir", "rmdir", 
 SAVE_EVERY = 3  # steps, here
 
 
-def chosen(catalogue: Catalogue, modality: str) -> list[Run]:
+# which runs are meant, by the beginning of modality/backbone
+KINDS = {"sentence": "sentence", "image": "image", "graph": "graph/GIN_NCI1", "molecules": "graph/GIN_molecules"}
+# of which of them a job's evaluations are
+EVALUATED = {"sts": "sentence", "transfer": "sentence", "features": "image", "svm": "graph", "molecules": "molecules"}
+
+
+def chosen(catalogue: Catalogue, kind: str) -> list[Run]:
     """Two runs, as they would share a job."""
-    return [run for run in catalogue.runs if run.plan.key == modality and run.objective][:2]
+    trained = (run for run in catalogue.runs if run.objective)
+    return [run for run in trained if f"{run.modality}/{run.backbone.key}".startswith(KINDS[kind])][:2]
 
 
 def asked(catalogue: Catalogue, job: str, count: int = 2) -> list[tuple[Run, list[Asked]]]:
     """These runs with what one job evaluates of them, of at most so many."""
-    runs = [run for run in catalogue.runs if run.objective and any(one.job == job for one in run.plan.evaluations)]
     found = []
-    for run, parts in Jobs(catalogue).asked_of(chosen(catalogue, runs[0].modality)[:count]):
+    for run, parts in Jobs(catalogue).asked_of(chosen(catalogue, EVALUATED[job])[:count]):
         found.append((run, [one for one in parts if one.about.job == job]))
     return found
 
 
-def features(catalogue: Catalogue, modality: str) -> Path:
-    return catalogue.files.root / "features" / modality
+def features(catalogue: Catalogue, kind: str) -> Path:
+    return catalogue.files.root / "features" / kind
 
 
 # what the scripts of the rules do
 
 
-def train(catalogue: Catalogue, modality: str) -> None:
-    runs = chosen(catalogue, modality)
+def train(catalogue: Catalogue, kind: str) -> None:
+    runs = chosen(catalogue, kind)
     stages.train(runs, catalogue.config)
-    manifest.write(catalogue.files.manifest("train", modality), [file for run in runs for file in run.files])
+    manifest.write(catalogue.files.manifest("train", kind), [file for run in runs for file in run.files])
 
 
-def embed(catalogue: Catalogue, modality: str) -> None:
-    stages.embed(chosen(catalogue, modality), catalogue.config, features(catalogue, modality))
+def embed(catalogue: Catalogue, kind: str) -> None:
+    stages.embed(chosen(catalogue, kind), catalogue.config, features(catalogue, kind))
 
 
 def evaluate(catalogue: Catalogue, job: str, count: int = 2) -> None:
     runs = asked(catalogue, job, count)
-    stages.evaluate(runs, catalogue.config, features(catalogue, runs[0][0].modality))
+    if runs[0][1][0].about.reads == "checkpoint":
+        stages.evaluate_checkpoints(runs, catalogue.config)
+    else:
+        stages.evaluate(runs, catalogue.config, features(catalogue, EVALUATED[job]))
     manifest.write(catalogue.files.manifest(job, "few"), stages.evaluated_files(runs))
 
 
@@ -91,13 +105,9 @@ def collect(catalogue: Catalogue) -> None:
 
 
 STAGES = {
-    "train_sentence": lambda catalogue: train(catalogue, "sentence"),
-    "train_image": lambda catalogue: train(catalogue, "image"),
-    "embed_sentence": lambda catalogue: embed(catalogue, "sentence"),
-    "embed_image": lambda catalogue: embed(catalogue, "image"),
-    "sts": lambda catalogue: evaluate(catalogue, "sts"),
-    "transfer": lambda catalogue: evaluate(catalogue, "transfer", count=1),
-    "features": lambda catalogue: evaluate(catalogue, "features"),
+    **{f"train_{kind}": functools.partial(train, kind=kind) for kind in KINDS},
+    **{f"embed_{kind}": functools.partial(embed, kind=kind) for kind in KINDS},
+    **{job: functools.partial(evaluate, job=job, count=1 if job == "transfer" else 2) for job in EVALUATED},
     "collect": collect,
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.faults.harness import Server, Undisturbed, finished, outcome, torment, undisturbed
 
-QUICK = ("train_sentence", "train_image", "embed_image", "features")
+QUICK = ("train_sentence", "train_image", "train_graph", "train_molecules", "embed_image", "features", "molecules")
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,11 @@ def whole(server: Server, tmp_path_factory) -> Undisturbed:
 
 
 @pytest.mark.parametrize(
-    ("stage", "kills"), [("train_sentence", 2), ("train_image", 3), ("embed_image", 2), ("features", 2)]
+    ("stage", "kills"),
+    [
+        *[("train_sentence", 2), ("train_image", 3), ("train_graph", 2), ("train_molecules", 2)],
+        *[("embed_image", 2), ("features", 2), ("molecules", 3)],
+    ],
 )
 def test_a_stage_killed_at_random_moments_ends_in_the_same_files(server, whole, tmp_path, stage, kills):
     figures = torment(server, whole, stage, tmp_path, kills, seed=1)

@@ -1,4 +1,4 @@
-"""``clrepro show``, ``report``, ``claims`` and ``theory``: what is found so far."""
+"""``clrepro show``, ``report``, ``reference``, ``claims`` and ``theory``: what is found so far."""
 
 from typing import Annotated
 
@@ -49,6 +49,13 @@ def report(scale: Scale = "demo", configfile: Files = None) -> None:
     for broken in summary.skipped(content):
         print(broken)
     print(opening.state_in_words(content["state"]))
+
+
+def reference(scale: Scale = "paper", configfile: Files = None) -> None:
+    """Keep a scale's filled tables, its figures and claims, and the records behind them in results/reference."""
+    from clrepro.report import reference as kept
+
+    print(kept.write(catalogue_of(scale, configfile)))
 
 
 def claims(

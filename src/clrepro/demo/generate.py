@@ -1,6 +1,6 @@
 """Write the embedded demo data as if it had been fetched."""
 
-from clrepro.demo import sentences
+from clrepro.demo import graphs, molecules, sentences
 from clrepro.paths import sha256, tree_sha256, write_json
 from clrepro.sources.source import Source
 
@@ -11,6 +11,10 @@ def generate(source: Source) -> None:
     if source.name == "demo-corpus":
         path = source.folder / "text.txt"
         sentences.write_corpus(path, source.sentences)
+        digest = sha256(path)
+    elif source.graphs or source.molecules:
+        path = source.folder / f"{source.name}.zip"
+        (graphs if source.graphs else molecules).write(path)
         digest = sha256(path)
     elif source.images:  # another package's: clrepro.modalities.image.image_sets reads it there
         path, digest = source.folder, None

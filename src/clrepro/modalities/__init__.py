@@ -4,12 +4,13 @@ from typing import Any
 
 from clrepro.errors import unknown
 from clrepro.modalities.evaluation import Evaluation
+from clrepro.modalities.graph.plan import GRAPH
 from clrepro.modalities.image.plan import IMAGE
 from clrepro.modalities.interface import Modality
 from clrepro.modalities.run import Build, Run
 from clrepro.modalities.sentence.plan import SENTENCE
 
-MODALITIES: dict[str, Modality] = {modality.key: modality for modality in (SENTENCE, IMAGE)}
+MODALITIES: dict[str, Modality] = {modality.key: modality for modality in (SENTENCE, IMAGE, GRAPH)}
 
 
 def modality(key: str, place: str = "") -> Modality:

@@ -27,6 +27,8 @@ class Source:
     encoder: dict = field(default_factory=dict)
     images: dict = field(default_factory=dict)  # kind, statistics, train, test, classes, channels, side
     boxes: dict = field(default_factory=dict)  # split, images
+    graphs: dict = field(default_factory=dict)  # clrepro.modalities.graph.tu_files.read
+    molecules: dict = field(default_factory=dict)  # clrepro.modalities.graph.molecules.files
 
     @property
     def folder(self) -> Path:

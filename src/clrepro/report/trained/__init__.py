@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from clrepro import plotting
 from clrepro.catalogue import papers
 from clrepro.errors import UserError, unknown
-from clrepro.report.trained import angles, bars, curves, densities, embeddings, rates, scatter, sweeps
+from clrepro.report.trained import angles, bars, curves, densities, embeddings, epochs, rates, scatter, sweeps
 from clrepro.report.trained.notes import Notes
 
 DRAWINGS: dict[str, Callable[..., Figure | None]] = {
@@ -37,6 +37,7 @@ DRAWINGS: dict[str, Callable[..., Figure | None]] = {
         angles.means_and_deviations,
         embeddings.planes,
         embeddings.spectra,
+        epochs.by_epoch,
         rates.against_rate,
     )
 }

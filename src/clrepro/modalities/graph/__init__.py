@@ -1,0 +1,1 @@
+"""Graph encoders: unsupervised classification of graphs, and molecules."""
