@@ -6,7 +6,8 @@ import torch
 
 from clrepro import objectives
 from clrepro.modalities.graph.augment import View, plain
-from clrepro.modalities.graph.encoder import GIN, Batch, Projected, embed, load, save
+from clrepro.modalities.graph.encoder import GIN, Batch, Projected, embed, load
+from clrepro.modalities.graph.weights import save
 from tests.modalities.graph.drawn import as_set
 from tests.oracles import golden_graphs as golden
 from tests.oracles import graphs as oracle

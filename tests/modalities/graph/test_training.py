@@ -38,7 +38,7 @@ def workload(graphs, seed: int = 0, **changes) -> GraphWorkload:
 
 def orders(work: GraphWorkload) -> list[list[int]]:
     """The graphs of every step of two epochs."""
-    return [work.order_of(step).tolist() for step in range(2 * work.steps_per_epoch)]
+    return [work.rows_of(step)[1].tolist() for step in range(2 * work.steps_per_epoch)]
 
 
 def test_the_last_batch_is_kept_and_the_order_is_drawn_once_or_in_every_epoch(graphs):
@@ -50,22 +50,21 @@ def test_the_last_batch_is_kept_and_the_order_is_drawn_once_or_in_every_epoch(gr
     assert again[:3] != again[3:]
     assert sorted(chain(*again[3:])) == list(range(80))
     assert orders(workload(graphs, seed=1)) != once
-    with pytest.raises(UserError, match="batch_size 81 is larger than the 80 graphs"):
+    with pytest.raises(UserError, match="batch_size 81 is larger than the 80 examples"):
         workload(graphs, batch_size=81)
 
 
 def test_a_released_first_view_is_the_graph_and_written_ones_are_both_augmented(graphs):
     work = workload(graphs)
-    rows = work.order_of(0)
-    plain, other = (work.batch(number, 0, rows, CPU) for number in (0, 1))
+    _, rows = work.rows_of(0)
+    plain, other = work.views(0, CPU)
     assert len(plain.kinds) == as_seen(graphs, "released").sizes[rows].sum()
-    assert work.batch(0, 0, rows, CPU) is plain  # kept: it is the same in every epoch
+    assert work.view(0, work.steps_per_epoch, CPU) is plain  # kept: it is the same in every epoch
     assert len(other.kinds) < len(plain.kinds)
     written = workload(graphs, behaviour="written", augmentation="drop_nodes")
-    rows = written.order_of(0)
-    for number in (0, 1):
-        kept = graphs.sizes[rows] - (graphs.sizes[rows] * 0.1).astype(int)
-        assert len(written.batch(number, 0, rows, CPU).kinds) == kept.sum()
+    kept = graphs.sizes[rows] - (graphs.sizes[rows] * 0.1).astype(int)
+    for view in written.views(0, CPU):
+        assert len(view.kinds) == kept.sum()
 
 
 # all but the one that takes labels as well

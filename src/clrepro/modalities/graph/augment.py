@@ -45,6 +45,11 @@ class Augmentation:
     drop_share: float
     subgraph_share: float
 
+    @classmethod
+    def of(cls, settings: dict) -> "Augmentation":
+        """That of a recipe."""
+        return cls(*(settings[name] for name in ("augmentation", "behaviour", "drop_share", "subgraph_share")))
+
     def view(self, graphs: GraphSet, rows: np.ndarray, seed: int, epoch: int, number: int) -> View:
         """The view with a number (0 or 1) of a batch.
 
@@ -75,7 +80,9 @@ class Augmentation:
                 masked[in_nodes] = ~rules.kept_nodes(some, drawn(NODES, some.sizes), self.drop_share)
             elif self.behaviour == "released":
                 keys = drawn(EDGES, np.diff(some.edge_starts))
-                edges[in_edges] = rules.kept_edges(some, keys, self.drop_share)
+                counts = np.diff(some.edge_starts)
+                of_edges = np.repeat(np.arange(len(some)), counts)
+                edges[in_edges] = rules.kept_edges(of_edges, counts, keys, self.drop_share)
             else:
                 edges[in_edges], more = self._permuted(some, drawn)
                 added.append(np.flatnonzero(in_nodes)[more])
@@ -126,7 +133,7 @@ class Augmentation:
         ranks = np.empty(len(pairs), np.int64)
         order = np.lexsort((first, graph))
         ranks[order] = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
-        gone = rules.counted(counts, self.drop_share)
+        gone = ragged.counted(counts, self.drop_share)
         owner = np.repeat(np.arange(len(some)), gone)
         ends = [
             some.starts[owner] + (drawn(stream, gone) * some.sizes[owner]).astype(np.int64)

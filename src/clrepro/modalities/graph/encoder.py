@@ -3,7 +3,6 @@
 Shen-Lab/GraphCL at b4d7501, unsupervised_TU/gin.py:21-61 and gsimclr.py:90-112.
 """
 
-import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from clrepro.errors import UserError
+from clrepro.modalities.graph import weights
 from clrepro.modalities.graph.augment import View, plain
 from clrepro.modalities.graph.graph_sets import GraphSet
 
-WEIGHTS, DESCRIPTION = "model.safetensors", "config.json"
 warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state")  # torch says so once a process
 
 
@@ -154,24 +152,6 @@ def embed(encoder: GIN, graphs: GraphSet, device: torch.device, batch_size: int 
     return np.concatenate(found)
 
 
-def save(encoder: nn.Module, folder: Path) -> None:
-    """Write the weights, and `config.json` with what `load` needs."""
-    from safetensors.torch import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
-    state = {key: value.detach().cpu().contiguous() for key, value in encoder.state_dict().items()}
-    save_file(state, folder / WEIGHTS, metadata={"format": "pt"})
-    (folder / DESCRIPTION).write_text(json.dumps(encoder.description, indent=1), "utf-8")
-
-
 def load(folder: Path) -> GIN:
-    """The encoder that `save` wrote, on the CPU; UserError for a folder that holds none."""
-    from safetensors.torch import load_file
-
-    try:
-        about = json.loads((folder / DESCRIPTION).read_text("utf-8"))
-        encoder = GIN(about["inputs"], about["width"], about["layers"])
-        encoder.load_state_dict(load_file(folder / WEIGHTS))
-    except Exception as failure:
-        raise UserError(f"graph encoder: {folder} cannot be loaded ({failure}); export it again") from None
-    return encoder
+    """The encoder that was exported to a folder, on the CPU."""
+    return weights.load(GIN, folder)

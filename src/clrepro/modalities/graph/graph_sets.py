@@ -52,6 +52,11 @@ class GraphSet:
         return np.searchsorted(self.edges[1], self.starts)
 
     @cached_property
+    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """As `rules.Graphs` has them: by the edges that lead to a node."""
+        return np.searchsorted(self.edges[1], np.arange(len(self.kinds) + 1)), self.edges[0]
+
+    @cached_property
     def last_connected(self) -> np.ndarray:
         """(G,) the largest node, numbered within its graph, that an edge joins; -1 where there is no edge."""
         found = np.full(len(self), -1)

@@ -21,3 +21,8 @@ def ranks(keys: np.ndarray, lists: np.ndarray) -> np.ndarray:
     found = np.empty(len(keys), np.int64)
     found[order] = rows(np.zeros(len(sizes), np.int64), sizes)
     return found
+
+
+def counted(sizes: np.ndarray, share: float) -> np.ndarray:
+    """int(share n) for each n."""
+    return (sizes * share).astype(np.int64)

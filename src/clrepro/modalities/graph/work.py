@@ -54,8 +54,9 @@ def kept_steps(run: Run, steps: int) -> list[int]:
 
 def record_untrained(run: Run, config: Common) -> dict:
     """The record of random weights, drawn by the run's seed as a training would begin, which it writes as well."""
-    from clrepro.modalities.graph.encoder import GIN, save
+    from clrepro.modalities.graph.encoder import GIN
     from clrepro.modalities.graph.molecules.encoder import MoleculeEncoder
+    from clrepro.modalities.graph.weights import save
     from clrepro.training.export import model_entry
     from clrepro.training.loop import seed_everything
 

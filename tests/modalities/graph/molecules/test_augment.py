@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clrepro.errors import UserError
-from clrepro.modalities.graph.molecules import augment
+from clrepro.modalities.graph import rules
 from clrepro.modalities.graph.molecules.augment import Augmentation
 from tests.modalities.graph.molecules.drawn import SMILES, everything, stored
 from tests.oracles import golden_graphs as golden
@@ -37,12 +37,12 @@ def test_replayed_draws_keep_what_the_released_code_keeps(seed):
     np.random.seed(seed)
     keys = np.empty(12)
     keys[np.random.permutation(12)] = np.arange(12)
-    assert tuple(np.flatnonzero(augment.drop_atoms(batch, keys, 0.2))) == golden.MOLECULE_DROP[seed]
+    assert tuple(np.flatnonzero(rules.kept_nodes(batch, keys, 0.2))) == golden.MOLECULE_DROP[seed]
     np.random.seed(seed)
     start = np.random.randint(12)
     near = targets(ring, start)
     tries = (np.array([near.index(np.random.choice(near)) for _ in range(12)]) + 0.5) / len(near)
-    kept = augment.subgraph(batch, np.array([(start + 0.5) / 12]), tries, 0.2)
+    kept = rules.subgraph(batch, np.array([(start + 0.5) / 12]), tries, 0.2)
     assert set(np.flatnonzero(kept)) == set(golden.MOLECULE_SUBGRAPH[seed])
 
 
@@ -89,8 +89,8 @@ def test_a_view_depends_on_seed_epoch_and_number_and_never_on_the_batch(behaviou
 
     def views(rows, *key):
         view = made.view(molecules.batch(rows), rows, *key)
-        edges = view.edges - view.starts[view.molecule[view.edges]]
-        inside = [view.molecule[view.edges[0]] == number for number in range(len(rows))]
+        edges = view.edges - view.starts[view.graph[view.edges]]
+        inside = [view.graph[view.edges[0]] == number for number in range(len(rows))]
         return [
             (atoms.tolist(), sorted(map(tuple, np.concatenate([edges[:, part].T, view.kinds[part]], 1).tolist())))
             for atoms, part in zip(np.split(view.atoms, view.starts[1:-1]), inside, strict=True)

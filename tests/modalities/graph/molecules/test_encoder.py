@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from clrepro.errors import UserError
-from clrepro.modalities.graph.molecules.encoder import Inputs, MoleculeEncoder, dropped, load, save
+from clrepro.modalities.graph.molecules.encoder import Inputs, MoleculeEncoder, dropped, load
+from clrepro.modalities.graph.weights import save
 from clrepro.objectives import make
 from tests.modalities.graph.molecules.drawn import SMILES, everything, golden_model, stored
 from tests.oracles import golden_graphs as golden

@@ -9,13 +9,14 @@ from clrepro.demo import molecules as demo
 from clrepro.errors import Interrupted, UserError
 from clrepro.modalities.graph.molecules import cost
 from clrepro.modalities.graph.molecules.build import MoleculeSetBuild, molecule_build, molecule_set_builds
-from clrepro.modalities.graph.molecules.encoder import MoleculeEncoder, save
+from clrepro.modalities.graph.molecules.encoder import MoleculeEncoder
 from clrepro.modalities.graph.molecules.evaluations import MOLECULES, settings
 from clrepro.modalities.graph.molecules.preparing import prepare_set
 from clrepro.modalities.graph.molecules.work import evaluate
 from clrepro.modalities.graph.plan import GRAPH
 from clrepro.modalities.graph.recipe import GraphRecipe
 from clrepro.modalities.graph.section import Graph
+from clrepro.modalities.graph.weights import save
 from clrepro.paths import sha256, write_json
 from clrepro.sources.source import source
 from tests.modalities.graph.molecules.drawn import Stop

@@ -31,11 +31,11 @@ def workload(**changes):
 
 def test_every_epoch_shows_all_molecules_in_an_order_of_its_own():
     made = workload()
-    epochs = [np.concatenate([made.order_of(6 * epoch + step) for step in range(6)]) for epoch in range(2)]
+    epochs = [np.concatenate([made.rows_of(6 * epoch + step)[1] for step in range(6)]) for epoch in range(2)]
     assert all(sorted(part) == list(range(30)) for part in epochs)
     assert epochs[0].tolist() != epochs[1].tolist()
     once = workload(order="once")
-    assert once.order_of(0).tolist() == once.order_of(6).tolist() == epochs[0][:5].tolist()
+    assert once.rows_of(0)[1].tolist() == once.rows_of(6)[1].tolist() == epochs[0][:5].tolist()
     alone = workload(batch_size=29)  # a last batch of one molecule is left out
     assert (alone.steps_per_epoch, alone.steps, alone.smallest_batch) == (1, 2, 29)
 
@@ -67,5 +67,5 @@ def test_a_training_ends_in_the_same_weights_after_a_stop(tmp_path):
 
 
 def test_a_batch_larger_than_the_data_is_refused():
-    with pytest.raises(UserError, match=r"batch_size 64 is larger than the 30 molecules; set `graph\.molecules"):
+    with pytest.raises(UserError, match=r"batch_size 64 is larger than the 30 examples; set `graph\.molecules"):
         workload(batch_size=64)

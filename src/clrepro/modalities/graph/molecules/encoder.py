@@ -3,7 +3,6 @@
 Shen-Lab/GraphCL at b4d7501, transferLearning_MoleculeNet_PPI/chem/model.py:17-50, 200-290.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,13 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from clrepro.errors import UserError
+from clrepro.modalities.graph import weights
 from clrepro.modalities.graph.molecules.storage import Batch
 
 ELEMENTS, CHIRALITIES = 120, 3
 BOND_TYPES, DIRECTIONS = 6, 3
 SELF_LOOP = 4  # the bond type of the message from an atom to itself; its direction is 0
-WEIGHTS, DESCRIPTION = "model.safetensors", "config.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ class Inputs:
         places = np.concatenate([types, directions + BOND_TYPES])
         bonds = np.bincount(places, minlength=count * columns).reshape(count, columns)
         bonds[:, [SELF_LOOP, BOND_TYPES]] += 1
-        arrays = (batch.atoms.astype(np.int64), *batch.edges, bonds.astype(np.float32), batch.sizes, batch.molecule)
+        arrays = (batch.atoms.astype(np.int64), *batch.edges, bonds.astype(np.float32), batch.sizes, batch.graph)
         return cls(*(torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in arrays))
 
 
@@ -119,29 +117,6 @@ class Projected(nn.Module):
         return self.head(self.encoder(inputs))
 
 
-def save(encoder: MoleculeEncoder, folder: Path) -> None:
-    """Write the weights, and `config.json` with what `load` needs."""
-    from safetensors.torch import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
-    state = {key: value.detach().cpu().contiguous() for key, value in encoder.state_dict().items()}
-    save_file(state, folder / WEIGHTS, metadata={"format": "pt"})
-    lines = [
-        "from clrepro.modalities.graph.molecules.encoder import load",
-        "from pathlib import Path",
-        "model = load(Path('.'))",
-    ]
-    (folder / DESCRIPTION).write_text(json.dumps({**encoder.description, "load": lines}, indent=1), "utf-8")
-
-
 def load(folder: Path) -> MoleculeEncoder:
-    """The encoder that `save` wrote, on the CPU; UserError for a folder that holds none."""
-    from safetensors.torch import load_file
-
-    try:
-        about = json.loads((folder / DESCRIPTION).read_text("utf-8"))
-        encoder = MoleculeEncoder(about["width"], about["layers"])
-        encoder.load_state_dict(load_file(folder / WEIGHTS))
-    except Exception as failure:
-        raise UserError(f"encoder of molecules: {folder} cannot be loaded ({failure}); export it again") from None
-    return encoder
+    """The encoder that was exported to a folder, on the CPU."""
+    return weights.load(MoleculeEncoder, folder)

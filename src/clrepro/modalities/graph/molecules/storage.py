@@ -35,7 +35,7 @@ class Batch:
     kinds: np.ndarray
 
     @cached_property
-    def molecule(self) -> np.ndarray:
+    def graph(self) -> np.ndarray:
         """(n,) the molecule that each atom is in."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
@@ -44,11 +44,17 @@ class Batch:
         """(B + 1,) where each molecule's atoms begin."""
         return ragged.starts(self.sizes)
 
+    @cached_property
+    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """As `rules.Graphs` has them."""
+        order = np.lexsort((self.edges[1], self.edges[0]))
+        return ragged.starts(np.bincount(self.edges[0], minlength=len(self.atoms))), self.edges[1, order]
+
     def keep(self, kept: np.ndarray) -> "Batch":
         """With the atoms of a mask (n,) alone, in their order, and the bonds between them."""
         numbers = np.cumsum(kept) - 1
         both = kept[self.edges].all(axis=0)
-        sizes = np.bincount(self.molecule[kept], minlength=len(self.sizes))
+        sizes = np.bincount(self.graph[kept], minlength=len(self.sizes))
         return Batch(self.atoms[kept], sizes, numbers[self.edges[:, both]], self.kinds[both])
 
 
