@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,11 @@ from clrepro.paths import ROOT, read_json
 from tests.workflow.checkout import Checkout
 
 SETUP = (".dvcignore", ".gitignore", "dvc.yaml", "dvc")
-# one encoder of digits on a real table of a paper
+# one encoder of digits and one of graphs, on real tables of a paper
 TINY = {
     "scale": "demo",
     "papers": ["huang2023"],
-    "tables": ["huang2023/table_9"],
+    "tables": ["huang2023/table_4", "huang2023/table_9"],
     "seeds": [1],
     "device": "cpu",
     "sentence": {"corpus": "demo-corpus", "tasks": "demo-senteval", "backbones": {}},
@@ -28,10 +29,20 @@ TINY = {
             "epochs": 0.1, "batch_divisor": 8, "batch_sizes": [256], "augmentation": "digits", "probe_epochs": 1,
         },
     },
+    "graph": {
+        "backbones": {"GIN_MUTAG": {"data": "demo-graphs", "architecture": "gin", "width": 4, "layers": 2}},
+        "training": {"epochs": 1, "batch_size": 32, "folds": 2, "inner_folds": 2},
+    },
     "simulation": {"points": 4, "batches": 2, "steps": 2},
     "jobs": {"runs": 1},
 }  # fmt: skip
-UNUSED = ("NT-Xent", "FlatNCE", "DCL", "Dual")  # rows of the table that stay without a run
+# rows of the tables that stay without a run, by their beginnings in experiments.yaml
+UNUSED = (
+    *(f'{row}: {{run: "cifar_{{row}}"}}' for row in ("NT-Xent", "FlatNCE", "DCL", "Dual")),
+    *("GraphCL: {run: graphcl}", '"GraphCL [as written]": {run: graphcl,', '"MACL [as written]": {run: graph_macl,'),
+    *('"MACL [fixed temperature]": {run: graph_dcl_fixed,', '"[untrained encoder]": {run: graph_untrained}'),
+)
+TABLES = {"table huang2023/table_4", "table huang2023/table_9"}
 
 
 class Repository(Checkout):
@@ -106,7 +117,7 @@ def origin(tmp_path_factory):
     folder = tmp_path_factory.mktemp("origin with a blank")
     made = Repository(folder, folder.parent / "store")
     for row in UNUSED:
-        made.edit("papers/huang2023/experiments.yaml", f'\n      {row}: {{run: "cifar_{{row}}"}}\n', "\n")
+        made.edit("papers/huang2023/experiments.yaml", f"\n      {row}", f"\n      # {row}")
     # the papers' theory takes longer than all runs, and has nothing to do with them
     made.edit("rules/report.smk", "        FILES.theory,\n", "")
     made.commit("code")
@@ -151,16 +162,15 @@ def test_a_fresh_clone_with_the_pulled_results_has_nothing_to_do_and_notices_wha
 
     # one more seed: its runs and what is made of them
     more = clone.planned(seeds=[1, 2])
-    assert {"table huang2023/table_9", "report"} < more
-    stages = more - {"table huang2023/table_9", "report"}
-    assert {job.split()[0] for job in stages} == {"train", "embed", "evaluate"}
-    assert len(stages) == 3
+    assert {*TABLES, "report"} < more
+    stages = more - {*TABLES, "report"}
+    assert Counter(job.split()[0] for job in stages) == {"train": 2, "embed": 2, "evaluate": 2}
     assert all(job.endswith("seed2") for job in stages)
-    # a setting of the probes is in no path: only the records know it
-    training = {**TINY["image"]["training"], "probe_epochs": 2}
-    assert {job.split()[0] for job in clone.planned(image={**TINY["image"], "training": training})} == {
-        "embed", "evaluate", "table", "report"
-    }  # fmt: skip
+    # a setting of the probes, or of the SVM, is in no path: only the records know it
+    for modality, changed in (("image", {"probe_epochs": 2}), ("graph", {"folds": 3})):
+        training = {**TINY[modality]["training"], **changed}
+        planned = clone.planned(**{modality: {**TINY[modality], "training": training}})
+        assert Counter(job.split()[0] for job in planned) == {"embed": 1, "evaluate": 1, "table": 2, "report": 1}
 
 
 @pytest.mark.slow
@@ -180,7 +190,7 @@ def test_a_change_shows_and_records_of_another_configuration_hide_no_rerun(origi
     said = origin.dvc("exp", "run", "--set-param", "config.yaml:simulation.points=5",
                       "--set-param", "config.yaml:image.backbones.CIFAR_ResNet-18=null")  # fmt: skip
     started = set(re.findall(r"\(Rule: (\w+)\)", said))
-    assert started - {"all"} == {"simulate", "printed_tables", "report"}
+    assert started - {"all"} == {"simulate", "printed_tables", "table", "report"}
     parameters = json.loads(origin.dvc("params", "diff", "--json"))["config.yaml"]
     assert parameters["simulation.points"] == {"old": 4, "new": 5, "diff": 1}
     metrics = json.loads(origin.dvc("metrics", "diff", "--json"))["results/metrics/demo.json"]
@@ -194,4 +204,4 @@ def test_a_change_shows_and_records_of_another_configuration_hide_no_rerun(origi
     clone.dvc("pull")
     clone.load_records()
     # here the table has runs: what the other configuration wrote, a table of holes, is no result of theirs
-    assert clone.planned() == {"simulate huang2023/figure_2", "table huang2023/table_9", "report"}
+    assert clone.planned() == {"simulate huang2023/figure_2", *TABLES, "report"}

@@ -47,7 +47,7 @@ def stated(scale: str, sources: Iterable[Source], manifests: Iterable[Path], pro
     prepared = DATA / "prepared" / scale
     kinds += [(file, of_tokens) for file in sorted(prepared.glob("*/tokens.json"))]
     kinds += [(file, of_model) for file in sorted(prepared.glob("*/backbone.json"))]
-    kinds += [(file, of_images) for file in sorted(prepared.glob("*/record.json"))]
+    kinds += [(file, of_prepared) for file in sorted(prepared.glob("*/record.json"))]
     kinds += [(file, of_manifest) for file in manifests]
     kinds += [(file, of_run) for file in sorted((RESULTS / scale / "runs").rglob("record.json"))]
     for record, read in kinds:
@@ -95,7 +95,12 @@ def of_model(record: Path, content: dict) -> Iterator[Stated]:
     yield Stated(Path(content["path"]) / "model.safetensors", content["sha256"], record)
 
 
-def of_images(record: Path, content: dict) -> Iterator[Stated]:
+def of_prepared(record: Path, content: dict) -> Iterator[Stated]:
+    """Data made ready: `files` by name, or those of `splits`."""
+    if "files" in content:
+        for name, digest in content["files"].items():
+            yield Stated(record.parent / name, digest, record)
+        return
     for split, part in content["splits"].items():
         if "files" not in part:  # images with boxes have one index a split
             yield Stated(record.parent / f"{split}.json", part["sha256"], record)

@@ -15,5 +15,6 @@ def prepare(build: GraphBuild, config: Common) -> None:
     graphs = tu_files.read(Path(raw["path"]), about)
     graphs.save(build.folder)
     counts = {name: about[name] for name in ("graphs", "nodes", "edges", "width", "classes", "node_labels")}
-    write_json(build.folder / "record.json", {**counts, "sha256": sha256(build.folder / graph_sets.FILE)})
+    digest = sha256(build.folder / graph_sets.FILE)
+    write_json(build.folder / "record.json", {**counts, "files": {graph_sets.FILE: digest}, "sha256": digest})
     say(f"{build.source.name}: ready in {build.folder}, {len(graphs):,} graphs of {len(graphs.kinds):,} nodes")

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from clrepro.console import say
 from clrepro.errors import UserError
-from clrepro.modalities.graph.molecules import features, files
+from clrepro.modalities.graph.molecules import features, files, storage
 from clrepro.modalities.graph.molecules.build import MoleculeBuild, MoleculeSetBuild
 from clrepro.modalities.graph.molecules.scaffolds import SELECTION, TEST, TRAINING, scaffold, scaffold_split
 from clrepro.modalities.graph.molecules.sets import SETS
@@ -69,7 +69,8 @@ def finish(build: MoleculeBuild | MoleculeSetBuild, molecules: Molecules, about:
         raise UserError(f"{build.key}: none of the {about['smiles']:,} SMILES of {build.source.name} can be parsed")
     digest = sha256(molecules.save(build.folder))
     sizes = {"molecules": len(molecules), "atoms": len(molecules.atoms), "bonds": len(molecules.bonds)}
-    write_json(build.folder / "record.json", {**sizes, **about, "sha256": digest})
+    content = {**sizes, **about, "files": {storage.FILE: digest}, "sha256": digest}
+    write_json(build.folder / "record.json", content)
     left_out = about["smiles"] - len(molecules)
     say(f"{build.key}: ready in {build.folder}, {len(molecules):,} molecules, {left_out:,} SMILES left out")
 
