@@ -55,8 +55,8 @@ class GraphModality(Modality):
     def lacks(self, config: Common, wanted: Wanted) -> str:
         if why := super().lacks(config, wanted):
             return why
-        data = self.build(config, wanted.backbone).sources
-        return next((why for one in data if (why := words.unreachable(one, config.mirror))), "")
+        build = self.build(config, wanted.backbone)
+        return words.unreachable(build.source, config.mirror) if isinstance(build, MoleculeBuild) else ""
 
     def build(self, config: Common, backbone: str) -> Build:
         """The graphs or molecules of one of the configuration's encoders."""
