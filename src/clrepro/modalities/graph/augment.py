@@ -63,7 +63,8 @@ class Augmentation:
         for choice in np.unique(chosen):
             part = np.flatnonzero(chosen == choice)
             some, of = graphs.select(part), rows[part]
-            in_nodes, in_edges = np.isin(graphs.graph, part), np.isin(graphs.graph[graphs.edges[1]], part)
+            in_nodes = np.repeat(chosen == choice, graphs.sizes)
+            in_edges = np.repeat(chosen == choice, np.diff(graphs.edge_starts))
 
             def drawn(stream: int, sizes: np.ndarray, of: np.ndarray = of) -> np.ndarray:
                 positions = ragged.rows(np.zeros(len(sizes), np.int64), sizes)
@@ -79,10 +80,9 @@ class Augmentation:
             elif choice == "mask_nodes":
                 masked[in_nodes] = ~rules.kept_nodes(some, drawn(NODES, some.sizes), self.drop_share)
             elif self.behaviour == "released":
-                keys = drawn(EDGES, np.diff(some.edge_starts))
                 counts = np.diff(some.edge_starts)
                 of_edges = np.repeat(np.arange(len(some)), counts)
-                edges[in_edges] = rules.kept_edges(of_edges, counts, keys, self.drop_share)
+                edges[in_edges] = rules.kept_edges(of_edges, counts, drawn(EDGES, counts), self.drop_share)
             else:
                 edges[in_edges], more = self._permuted(some, drawn)
                 added.append(np.flatnonzero(in_nodes)[more])
@@ -90,6 +90,7 @@ class Augmentation:
         kept = graphs.edges[:, edges]
         if added:
             kept = np.unique(np.concatenate([kept, *added], axis=1), axis=1)
+            kept = kept[:, np.lexsort(kept)]
         removes = self.behaviour == "released" and self.name not in ("permute_edges", "mask_nodes")
         if removes:
             nodes = self._connected(graphs, nodes, kept, start)
@@ -130,9 +131,6 @@ class Augmentation:
         np.minimum.at(first, of, keys)
         graph = some.graph[pairs // len(some.kinds)]
         counts = np.bincount(graph, minlength=len(some))
-        ranks = np.empty(len(pairs), np.int64)
-        order = np.lexsort((first, graph))
-        ranks[order] = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
         gone = ragged.counted(counts, self.drop_share)
         owner = np.repeat(np.arange(len(some)), gone)
         ends = [
@@ -141,7 +139,7 @@ class Augmentation:
         ]
         between = ends[0] != ends[1]
         pair = np.stack([ends[0][between], ends[1][between]])
-        return (ranks >= gone[graph])[of], np.concatenate([pair, pair[::-1]], axis=1)
+        return (ragged.ranks(first, graph) >= gone[graph])[of], np.concatenate([pair, pair[::-1]], axis=1)
 
     @staticmethod
     def _noise(graphs: GraphSet, rows: np.ndarray, nodes: np.ndarray, seed: int, epoch: int, stream: int) -> np.ndarray:
@@ -152,8 +150,8 @@ class Augmentation:
 
 
 def assembled(graphs: GraphSet, nodes: np.ndarray, edges: np.ndarray, masked: np.ndarray, features: np.ndarray) -> View:
-    """The kept nodes and edges, numbered anew."""
+    """The kept nodes and edges, these in the order of targets, numbered anew."""
     numbers = np.cumsum(nodes) - 1
     sizes = np.bincount(graphs.graph[nodes], minlength=len(graphs))
-    found = GraphSet.made(sizes, graphs.kinds[nodes], numbers[edges], graphs.labels, graphs.width)
+    found = GraphSet(sizes, graphs.kinds[nodes], numbers[edges], graphs.labels, graphs.width)
     return View(found, np.flatnonzero(masked[nodes]), features)

@@ -3,12 +3,15 @@
 Each outer fold is predicted by a machine with RBF kernel whose cost C was chosen by inner folds of the training part;
 Shen-Lab/GraphCL at b4d7501, unsupervised_TU/evaluate_embedding.py:132-166. The machines are scikit-learn's, and their
 answers those of its own search. What that search computes again and again is computed once: squared distances for all
-folds, kernels for all costs. The released code's second search, for a score that nobody reports, is left out.
+folds, kernels for all costs; both to the last bit as libsvm has them, since its iterations amplify rounding until some
+answers of large sets differ. The released code's second search, for a score that nobody reports, is left out.
 """
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numba
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
@@ -22,6 +25,39 @@ if TYPE_CHECKING:
 CACHE_MB = 1000  # of a machine's kernel rows
 
 
+def kernel(function: Callable) -> Callable:
+    """Compiled, sums in the order as written; kept on disk where that can be written."""
+    try:
+        return numba.njit(nogil=True, cache=True)(function)
+    except RuntimeError:  # no place for a cache
+        return numba.njit(nogil=True)(function)
+
+
+@kernel
+def _distances(points):
+    """Squared distances (n, n) as libsvm has them in training, |x|^2 + |y|^2 - 2 x.y, and in prediction, |x - y|^2."""
+    count, difference = len(points), np.empty(points.shape[1])
+    training, prediction = np.empty((count, count)), np.empty((count, count))
+    for a in range(count):
+        for b in range(a + 1):
+            squares = np.dot(points[a], points[a]) + np.dot(points[b], points[b])
+            training[a, b] = training[b, a] = squares - 2 * np.dot(points[a], points[b])
+            np.subtract(points[a], points[b], difference)
+            prediction[a, b] = prediction[b, a] = np.dot(difference, difference)
+    return training, prediction
+
+
+@kernel
+def _rbf(distances, gamma, rows, columns):
+    """The kernel between some rows and others, by the C library's exponential, as libsvm's; NumPy has another."""
+    found = np.empty((len(rows), len(columns)))
+    for a in range(len(rows)):
+        line = distances[rows[a]]
+        for b in range(len(columns)):
+            found[a, b] = math.exp(-gamma * line[columns[b]])
+    return found
+
+
 class Search:
     """The choice of a cost, and predictions, on parts of one set of vectors (n, d) with classes (n,).
 
@@ -29,14 +65,13 @@ class Search:
     """
 
     def __init__(self, vectors: np.ndarray, classes: np.ndarray, settings: dict[str, Any]):
-        self.vectors, self.classes, self.settings = vectors.astype(np.float64), classes, settings
-        squares = np.square(self.vectors).sum(axis=1)
-        self.distances = squares[:, None] + squares - 2 * self.vectors @ self.vectors.T
+        self.vectors, self.classes, self.settings = vectors.astype(np.float64, order="C"), classes, settings
+        self.training, self.prediction = _distances(self.vectors)
 
     def predict(self, rows: np.ndarray, held: np.ndarray, costs: list[float]) -> np.ndarray:
         """(costs, held-out rows): the class that a machine of each cost, fitted to `rows`, gives them."""
         gamma = self.gamma(rows)
-        train, shown = (np.exp(-gamma * self.distances[np.ix_(part, rows)]) for part in (rows, held))
+        train, shown = _rbf(self.training, gamma, rows, rows), _rbf(self.prediction, gamma, held, rows)
         machines = (SVC(C=cost, kernel="precomputed", cache_size=CACHE_MB) for cost in costs)
         return np.array([machine.fit(train, self.classes[rows]).predict(shown) for machine in machines])
 
