@@ -33,7 +33,7 @@ def of_run(config: Common, run: Run) -> Cost:
 
 def of_fine_tuning(config: Common, run: Run, evaluation: Evaluation) -> Cost:
     """Fine-tuning on one set with every seed."""
-    (name,) = evaluation.scores
+    (name,) = evaluation.settings
     how, about = run.evaluation[name], run.backbone.source.molecules
     molecules = about.get("rows", {}).get(SETS[name].file) or SETS[name].molecules
     shown = TRAINING_SHARE * molecules * how["epochs"] * len(config.graph.molecules.seeds)

@@ -55,7 +55,8 @@ def of_set(name: str) -> Evaluation:
         described=f"fine-tuning on {name}",
         reads="checkpoint",
         group="molecules",
-        scores={name: Score()},
+        # _selection: on the part that could choose an epoch, as in Hu et al.; nothing does
+        scores={name: Score(), f"{name}_selection": Score(split="selection")},
         settings={name: FineTuningForm},
         caption=caption,
         lacks=partial(lacks, name),
