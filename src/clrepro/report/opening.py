@@ -59,9 +59,14 @@ def material(catalogue: Catalogue) -> str:
     return f"{SMALL[scale]} on {' and '.join(plan.material[scale] for plan in plans)}"
 
 
+def is_trained(run: dict) -> bool:
+    """Whether a run was trained; random weights have a seed, too, but no steps."""
+    return run["seed"] is not None and bool(run["steps"])
+
+
 def headline(catalogue: Catalogue, content: dict[str, Any]) -> str:
     """What was done, and whether it compares, in one line."""
-    trained = sum(run["seed"] is not None for run in content["runs"].values())
+    trained = sum(map(is_trained, content["runs"].values()))
     scale = catalogue.config.scale.capitalize()
     if judges(catalogue):
         cells = sum((Counter(verdicts.results(paper)) for paper in content["papers"]), Counter())
@@ -81,7 +86,7 @@ def headline(catalogue: Catalogue, content: dict[str, Any]) -> str:
 
 def why(catalogue: Catalogue, runs: dict[str, dict] | None = None) -> str:
     """Why this scale cannot judge the papers' claims; with the trainings' length, if their runs are given."""
-    steps = [run["steps"] for run in (runs or {}).values() if run["seed"] is not None and run["steps"]]
+    steps = [run["steps"] for run in (runs or {}).values() if is_trained(run)]
     brief = f", trained for {median(steps):,.0f} steps in the median" if steps else ""
     return (
         "The papers' claims are about encoders of their size, trained on their data by their settings. "
@@ -99,7 +104,7 @@ def many(count: int, noun: str) -> str:
 
 
 def trainings(catalogue: Catalogue, runs: dict[str, dict]) -> dict[str, Any] | None:
-    trained = [run for run in runs.values() if run["seed"] is not None]
+    trained = [run for run in runs.values() if is_trained(run)]
     planned = sum(bool(run.objective) for run in dict.fromkeys(catalogue.runs))
     if not planned:
         return None

@@ -52,7 +52,7 @@ def seeds(config: Common) -> tuple[int, ...]:
 def of_set(name: str) -> Evaluation:
     return Evaluation(
         name=f"molecules_{SETS[name].file}",
-        described=f"fine-tuning on {name}",
+        described="fine-tuning on molecules",
         reads="checkpoint",
         group="molecules",
         # _selection: on the part that could choose an epoch, as in Hu et al.; nothing does
