@@ -56,12 +56,12 @@ def write(catalogue: Catalogue) -> Path:
 
 
 def write_claims(catalogue: Catalogue, file: Path, records: Records) -> None:
-    """Those claims that have numbers, in the order of their papers, beside what the file has of others."""
+    """Those claims that have numbers, behind what the file has of others."""
     found, _ = evaluate(catalogue, records)
     found = found[found["verdict"] != "missing"]
     if file.is_file():
         before = pd.read_csv(file)
-        found = pd.concat([before[~before["claim"].isin(found["claim"])], found])
+        found = pd.concat([before, found]).drop_duplicates(["paper", "claim"], keep="last")
     write_text(file, found.to_csv(index=False))
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from clrepro.errors import UserError
 from clrepro.modalities.graph.section import Graph
@@ -12,17 +13,16 @@ from clrepro.sources.source import Source, source
 
 
 @dataclass(frozen=True, eq=False)
-class GraphBuild(Build):
-    """spec: of the configuration's backbone. Encoders on one set share its folder."""
+class TrainingSet(Build):
+    """What an encoder is trained on. spec: of the configuration's backbone. Encoders on one set share its folder."""
 
-    work = "clrepro.modalities.graph.preparing:prepare"
-    code = ("clrepro.modalities.graph.preparing",)
+    holds: ClassVar[str]  # what the set is of, in a run's identity
 
     spec: dict
 
     @property
     def identity(self) -> dict:
-        """The encoder; its graphs are the run's data."""
+        """The encoder; its set is the run's data."""
         return {name: self.spec[name] for name in ("architecture", "width", "layers")}
 
     @property
@@ -35,7 +35,7 @@ class GraphBuild(Build):
 
     @property
     def data(self) -> dict:
-        return {"graphs": self.source.identity}
+        return {self.holds: self.source.identity}
 
     @property
     def to_prepare(self) -> dict:
@@ -45,6 +45,15 @@ class GraphBuild(Build):
     @cached_property
     def folder(self) -> Path:
         return DATA / "prepared" / self.scale / self.source.identity
+
+
+@dataclass(frozen=True, eq=False)
+class GraphBuild(TrainingSet):
+    """A set of graphs with classes."""
+
+    holds = "graphs"
+    work = "clrepro.modalities.graph.preparing:prepare"
+    code = ("clrepro.modalities.graph.preparing",)
 
 
 def graph_build(section: Graph, scale: str, key: str) -> GraphBuild:

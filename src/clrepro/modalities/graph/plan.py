@@ -56,7 +56,11 @@ class GraphModality(Modality):
         if why := super().lacks(config, wanted):
             return why
         build = self.build(config, wanted.backbone)
-        return words.unreachable(build.source, config.mirror) if isinstance(build, MoleculeBuild) else ""
+        if not isinstance(build, MoleculeBuild):
+            return ""
+        if config.graph.molecules is None:
+            return "this configuration has no `graph.molecules`, which says how molecules are pre-trained on"
+        return words.unreachable(build.source, config.mirror)
 
     def build(self, config: Common, backbone: str) -> Build:
         """The graphs or molecules of one of the configuration's encoders."""
@@ -69,10 +73,7 @@ class GraphModality(Modality):
         merged = {**wanted.settings, **wanted.changes}
         evaluation = self._evaluation(config, merged.pop("evaluation", {}), wanted.place)
         scale = config.graph.molecules.pretraining if of_molecules else config.graph.training
-        if not of_molecules:
-            merged = epochs_in_proportion(merged, wanted.settings["epochs"], scale.epochs)
-        elif scale.epochs is not None:
-            merged["epochs"] = scale.epochs
+        merged = epochs_in_proportion(merged, wanted.settings["epochs"], scale.epochs)
         if scale.batch_size is not None:
             merged["batch_size"] = scale.batch_size
         recipe, params = self.split(merged, wanted.objective, wanted.place)

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from clrepro.errors import UserError, unknown
+from clrepro.modalities.graph.build import TrainingSet
 from clrepro.modalities.graph.molecules.sets import SETS
 from clrepro.modalities.graph.section import Graph
 from clrepro.modalities.run import Build
@@ -14,39 +15,12 @@ from clrepro.sources.source import Source, source
 
 
 @dataclass(frozen=True, eq=False)
-class MoleculeBuild(Build):
-    """Molecules to pre-train on. spec: of the configuration's backbone. Encoders on the same ones share a folder."""
+class MoleculeBuild(TrainingSet):
+    """Molecules to pre-train on."""
 
+    holds = "molecules"
     work = "clrepro.modalities.graph.molecules.preparing:prepare_pretraining"
     code = ("clrepro.modalities.graph.molecules.preparing",)
-
-    spec: dict
-
-    @property
-    def identity(self) -> dict:
-        """The encoder; its molecules are the run's data."""
-        return {name: self.spec[name] for name in ("architecture", "width", "layers")}
-
-    @property
-    def source(self) -> Source:
-        return source(self.spec["data"], f"graph.backbones.{self.key}")
-
-    @property
-    def sources(self) -> list[Source]:
-        return [self.source]
-
-    @property
-    def data(self) -> dict:
-        return {"molecules": self.source.identity}
-
-    @property
-    def to_prepare(self) -> dict:
-        """The molecules alone: which of their encoders comes first must not matter."""
-        return {**self.given, "key": self.source.name, "spec": {"data": self.spec["data"]}}
-
-    @cached_property
-    def folder(self) -> Path:
-        return DATA / "prepared" / self.scale / self.source.identity
 
 
 @dataclass(frozen=True, eq=False)
