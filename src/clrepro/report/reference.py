@@ -14,9 +14,9 @@ from clrepro.ledger import Records
 from clrepro.ledger.claims import evaluate
 from clrepro.ledger.scores import run_id, scores
 from clrepro.modalities.run import Run
-from clrepro.paths import ROOT, write_text
+from clrepro.paths import RESULTS, write_text
 
-FOLDER = ROOT / "results" / "reference"
+FOLDER = RESULTS / "reference"
 RUNS, CLAIMS = "runs.jsonl", "claims.csv"
 # of a record, what says which training it was; its history stays where it was made
 KEPT = ("identity", "seed", "code", "inputs", "steps", "diverged", "seconds", "commit", "hardware", "environment")
