@@ -1,18 +1,11 @@
 """Training on a set of graphs: two views of every graph through GraphCL's encoder and head."""
 
-import math
-from collections.abc import Callable
-from pathlib import Path
-
 import torch
 
 from clrepro.modalities.graph.augment import Augmentation, plain
 from clrepro.modalities.graph.encoder import GIN, Batch, Projected
 from clrepro.modalities.graph.graph_sets import GraphSet
 from clrepro.modalities.graph.workload import TwoViews
-from clrepro.training.loop import StopFlag, fit, seed_everything
-
-EVALUATIONS = 20  # how often a training notes its loss and its batch's statistics, at least
 
 
 def as_seen(graphs: GraphSet, behaviour: str) -> GraphSet:
@@ -53,25 +46,3 @@ class GraphWorkload(TwoViews):
         if kept:
             self.first_views[place] = found
         return found
-
-
-def train_encoder(
-    objective: Callable,
-    settings: dict,
-    seed: int,
-    *,
-    graphs: GraphSet,
-    encoder: dict,
-    device: str,
-    state: Path,
-    stop: StopFlag,
-    title: str = "",
-) -> dict | None:
-    """Train a graph encoder with one seed; the last checkpoint is left in ``state/best-<step>``.
-
-    Returns what the loop returns; a training that diverged has `diverged` there, with step and cause.
-    """
-    seed_everything(seed)
-    workload = GraphWorkload(graphs, encoder, settings, seed)
-    how = {**settings, "evaluate_every": math.ceil(workload.steps / EVALUATIONS)}
-    return fit(workload, objective, how, device, state, stop, title)

@@ -15,31 +15,31 @@ def inputs_digest(run: Run, config: Common) -> str:
 
 
 def train(run: Run, config: Common, state: Path, stop: Any) -> dict | None:
-    """One training, its last checkpoint; see `training.train_encoder`."""
+    """One training, its last checkpoint; see `workload.train_encoder`."""
+    from clrepro.modalities.graph.workload import train_encoder
     from clrepro.objectives import make
 
     objective = make(run.objective, run.variant, **run.params)
+    settings = run.recipe.model_dump()
     place = {"device": config.device, "state": state, "stop": stop, "title": f"{run.backbone.key} {objective}"}
-    settings, encoder = run.recipe.model_dump(), run.backbone.identity
-    if isinstance(run.backbone, MoleculeBuild):
-        from clrepro.modalities.graph.molecules.training import train_encoder as train_on_molecules
-
-        result = train_on_molecules(objective, settings, run.seed, data=run.backbone.folder, encoder=encoder, **place)
-    else:
-        from clrepro.modalities.graph.training import train_encoder
-
-        result = train_encoder(objective, settings, run.seed, graphs=seen(run), encoder=encoder, **place)
+    result = train_encoder(lambda: workload(run, settings), objective, settings, run.seed, **place)
     if result is not None:
         del result["best_score"]  # nothing was selected: the last checkpoint is the result
     return result
 
 
-def seen(run: Run) -> Any:
-    """The graphs of a run as its encoder sees them."""
-    from clrepro.modalities.graph import graph_sets
-    from clrepro.modalities.graph.training import as_seen
+def workload(run: Run, settings: dict[str, Any]) -> Any:
+    """What a run trains on, with the encoder that it trains."""
+    encoder, folder = run.backbone.identity, run.backbone.folder
+    if isinstance(run.backbone, MoleculeBuild):
+        from clrepro.modalities.graph.molecules import storage
+        from clrepro.modalities.graph.molecules.training import MoleculeWorkload
 
-    return as_seen(graph_sets.load(run.backbone.folder), run.recipe.behaviour)
+        return MoleculeWorkload(storage.load(folder), encoder, settings, run.seed)
+    from clrepro.modalities.graph import graph_sets
+    from clrepro.modalities.graph.training import GraphWorkload, as_seen
+
+    return GraphWorkload(as_seen(graph_sets.load(folder), run.recipe.behaviour), encoder, settings, run.seed)
 
 
 def said(result: dict) -> str:

@@ -1,6 +1,7 @@
 """What the trainings on graphs and on molecules share: batches of two views; the last checkpoint is the result."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,11 @@ from torch import nn
 
 from clrepro.errors import UserError
 from clrepro.modalities.graph.weights import save
-from clrepro.training.loop import Terms
+from clrepro.training.loop import StopFlag, Terms, fit, seed_everything
 from clrepro.training.recorder import Recorder
+
+EVALUATIONS = 20  # how often a training notes its loss and its batch's statistics, at least
+LONGEST = 1000  # steps between two of them
 
 
 class TwoViews:
@@ -66,3 +70,25 @@ class TwoViews:
 
     def export(self, folder: Path) -> None:
         save(self.model.encoder, folder)
+
+
+def train_encoder(
+    make: Callable[[], TwoViews],
+    objective: Callable,
+    settings: dict,
+    seed: int,
+    *,
+    device: str,
+    state: Path,
+    stop: StopFlag,
+    title: str = "",
+) -> dict | None:
+    """Train with one seed, which draws the weights that `make` begins with.
+
+    settings: the fields of a graph recipe. The last checkpoint is left in ``state/best-<step>``. Returns what the loop
+    returns; a training that diverged has `diverged` there, with step and cause.
+    """
+    seed_everything(seed)
+    workload = make()
+    how = {**settings, "evaluate_every": min(LONGEST, math.ceil(workload.steps / EVALUATIONS))}
+    return fit(workload, objective, how, device, state, stop, title)

@@ -1,12 +1,15 @@
 """Pre-training on molecules."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
 from clrepro.errors import Interrupted, UserError
 from clrepro.modalities.graph.molecules.encoder import load
-from clrepro.modalities.graph.molecules.training import MoleculeWorkload, train_encoder
+from clrepro.modalities.graph.molecules.training import MoleculeWorkload
+from clrepro.modalities.graph.workload import train_encoder
 from clrepro.objectives import make
 from tests.modalities.graph.molecules.drawn import SMILES, Stop, stored
 from tests.oracles import molecules as oracle
@@ -50,12 +53,11 @@ def test_identical_views_share_their_draws_and_others_do_not():
 
 
 def test_a_training_ends_in_the_same_weights_after_a_stop(tmp_path):
-    molecules().save(tmp_path / "data")
     objective = make("macl", None, base_temperature=0.1, alpha=0.5, alignment_threshold=0.0, negatives="cross")
 
     def train(name, stop):
-        place = {"data": tmp_path / "data", "encoder": ENCODER, "device": "cpu", "state": tmp_path / name}
-        return train_encoder(objective, SETTINGS, 3, **place, stop=stop)
+        start = partial(MoleculeWorkload, molecules(), ENCODER, SETTINGS, 3)
+        return train_encoder(start, objective, SETTINGS, 3, device="cpu", state=tmp_path / name, stop=stop)
 
     result = train("whole", Stop())
     assert (result["steps"], result["best_step"]) == (12, 12)

@@ -3,21 +3,12 @@
 Shen-Lab/GraphCL at b4d7501, transferLearning_MoleculeNet_PPI/chem/pretrain_graphcl.py.
 """
 
-import math
-from collections.abc import Callable
-from pathlib import Path
-
 import torch
 
-from clrepro.modalities.graph.molecules import storage
 from clrepro.modalities.graph.molecules.augment import Augmentation
 from clrepro.modalities.graph.molecules.encoder import Inputs, MoleculeEncoder, Projected
 from clrepro.modalities.graph.molecules.storage import Molecules
 from clrepro.modalities.graph.workload import TwoViews
-from clrepro.training.loop import StopFlag, fit, seed_everything
-
-EVALUATIONS = 10  # how often a training notes its loss and its batch's statistics, at least
-LONGEST = 1000  # steps between two of them
 
 
 class MoleculeWorkload(TwoViews):
@@ -36,26 +27,3 @@ class MoleculeWorkload(TwoViews):
         found = [self.augmentation.view(batch, rows, self.seed, epoch, number) for number in numbers]
         inputs = [Inputs.of(view, device) for view in found]
         return inputs[0], inputs[-1]
-
-
-def train_encoder(
-    objective: Callable,
-    settings: dict,
-    seed: int,
-    *,
-    data: Path,
-    encoder: dict,
-    device: str,
-    state: Path,
-    stop: StopFlag,
-    title: str = "",
-) -> dict | None:
-    """Pre-train an encoder with one seed; the last checkpoint is left in ``state/best-<step>``.
-
-    settings: the fields of a graph recipe. data: folder of the prepared molecules. Returns what the loop returns; a
-    training that diverged has `diverged` there, with step and cause.
-    """
-    seed_everything(seed)
-    workload = MoleculeWorkload(storage.load(data), encoder, settings, seed)
-    how = {**settings, "evaluate_every": min(LONGEST, math.ceil(workload.steps / EVALUATIONS))}
-    return fit(workload, objective, how, device, state, stop, title)
