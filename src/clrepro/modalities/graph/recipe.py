@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clrepro.modalities import run
-from clrepro.training.names import ImageOptimiser, Schedule
+from clrepro.training.names import Schedule
 
 Share = Annotated[float, Field(ge=0, le=1)]
 AugmentationName = Literal[
@@ -22,13 +22,14 @@ class GraphRecipe(run.Recipe):
     the same draws, as the released code's worker processes most probably gave them.
     """
 
+    precision: Literal["fp32"] = "fp32"  # torch has no sums of sparse rows in bf16 on a CPU
     augmentation: AugmentationName
     behaviour: Literal["released", "written"] = "released"
     drop_share: Share
     subgraph_share: Share
     order: Literal["once", "every_epoch"]
     identical_views: bool = False
-    optimiser: ImageOptimiser
+    optimiser: Literal["adam", "adamw"]
     learning_rate: Annotated[float, Field(gt=0)]
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     schedule: Schedule = "constant"
