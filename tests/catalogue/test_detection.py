@@ -4,6 +4,7 @@ import pytest
 
 from clrepro import config as configuration
 from clrepro.catalogue import Catalogue, cost
+from clrepro.catalogue.jobs import Jobs
 from clrepro.errors import UserError
 from clrepro.modalities.image.detection.plan import DETECTION
 from clrepro.report import tables
@@ -40,6 +41,11 @@ def test_paper_scale_fine_tunes_by_the_usual_settings_and_prices_it():
     assert tables_["table_2"] > cost.of_runs(catalogue, cell.runs).hours
     table = next(part for part in catalogue.tables if (part.paper, part.name) == ("huang2023", "table_2"))
     assert "24,000 iterations of 16 images" in " ".join(tables.caption(catalogue, table))
+
+
+def test_the_time_limit_of_fine_tuning_is_the_configuration_s():
+    for minutes in (2880, 7):
+        assert Jobs(of_paper_scale(runtime_minutes=minutes)).checkpoint_minutes(DETECTION.job) == minutes
 
 
 def test_scales_without_images_with_boxes_say_so():

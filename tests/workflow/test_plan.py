@@ -22,8 +22,9 @@ def test_the_plan_counts_the_jobs_that_run(tmp_path):
     total = int(re.search(r"^total +(\d+)$", dry, re.M)[1])
     plan = folder.run("plan", program="clrepro.cli").stdout
     assert int(re.search(r"^(\d+) jobs;", plan, re.M)[1]) == total - 1  # `all` runs nothing
-    (tmp_path / "tables.yaml").write_text("figures: []\n")
+    (tmp_path / "tables.yaml").write_text("figures: []\nhardware: {name: one abacus}\n")
     without = folder.run("plan", "--configfile", "tables.yaml", program="clrepro.cli").stdout
     runs, fewer = (int(re.search(r"^all, each run once +(\d+)", text, re.M)[1]) for text in (plan, without))
     assert int(re.search(r"^figures, beyond tables +(\d+)", plan, re.M)[1]) == runs - fewer > 0
     assert "beyond tables" not in without
+    assert "one abacus" in without  # whose hours these are: hardware.name

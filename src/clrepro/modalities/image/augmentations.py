@@ -8,7 +8,7 @@ import numpy as np
 from clrepro.errors import UserError, unknown
 from clrepro.modalities.image.draws import uniforms
 
-# mean and standard deviation of each channel over the training set, pixels in 0..1
+# mean and standard deviation of each channel over the training set (digits: over all), pixels in 0..1
 STATISTICS = {
     "imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
     "cifar10": ((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)),

@@ -39,4 +39,5 @@ def of_run(config: Common, run: Run) -> Cost:
     tests = GENERATED_SENTENCES if generated else EVALUATION_SENTENCES
     operations = layers * (6 * trained + 2 * selected + 2 * tests * TOKENS_PER_SENTENCE)
     hours = operations / (config.hardware.teraflops * 1e12) / 3600
-    return Cost(hours, 4 * (layers + embeddings) / 1e9 if run.objective else 0.0)
+    kept = 1 + count // (run.recipe.checkpoint_every or count + 1) if run.objective else 0
+    return Cost(hours, kept * 4 * (layers + embeddings) / 1e9)
