@@ -13,9 +13,9 @@ from clrepro.report import readme
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def test_numbers_of_code_and_plan_are_todays():
-    values = readme.of_code() | readme.of_plan(Catalogue(config.load("paper")))
-    assert readme.rewritten(README, values, {"code", "paper"}) == README  # else: make readme
+def test_numbers_of_code_plan_and_kept_results_are_todays():
+    values = readme.of_code() | readme.of_plan(Catalogue(config.load("paper"))) | readme.of_reference()
+    assert readme.rewritten(README, values, {"code", "paper", "reference"}) == README  # else: make readme
 
 
 def test_marks_are_whole_and_show_nothing_of_themselves():
@@ -25,7 +25,7 @@ def test_marks_are_whole_and_show_nothing_of_themselves():
     assert all(mark["text"].strip() for mark in marks)
     # a comment that begins a line would end the paragraph there; only a block stands on lines of its own
     for line in re.findall(r"^ *<!--.*$", README, re.MULTILINE):
-        assert re.fullmatch(r"<!--(demo\.show|/)-->", line)
+        assert re.fullmatch(r"<!--(demo\.show|reference\.table_4|/)-->", line)
 
 
 def test_only_the_marks_of_the_given_sources_are_rewritten():

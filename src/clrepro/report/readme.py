@@ -1,29 +1,33 @@
-"""The numbers in README.md: computed from the code and read from results folders, never typed (`make readme`).
+"""The numbers in README.md and docs/graphs.md: computed from code and results, never typed (`make readme`).
 
 A number, or a block of console output, stands between two comments that a reader of the page does not see:
 
     <!--demo.trainings-->308<!--/-->
 
-The first word says where it comes from: `code` (this checkout), `paper` (the plan of that scale), or a scale's results
-folder, as `demo`. `main` rewrites what it can compute and leaves the numbers of a scale without results as they are.
+The first word says where it comes from: `code` (this checkout), `paper` (the plan of that scale), `reference` (the
+results that the repository keeps), or a scale's results folder, as `demo`. `main` rewrites what it can compute and
+leaves the numbers of a scale without results as they are.
 """
 
 import re
 import sys
 from collections.abc import Callable, Iterable
-from pathlib import Path
+from functools import partial
 
 import pandas as pd
 
 from clrepro import config
 from clrepro.catalogue import Catalogue, cost, papers
 from clrepro.errors import unknown
+from clrepro.ledger import published, verdicts
+from clrepro.ledger.scores import run_id
 from clrepro.objectives import names
 from clrepro.paths import RESULTS, ROOT, write_text
-from clrepro.report import summary
+from clrepro.report import reference, summary
 from clrepro.workflow import records
 
 MARK = re.compile(r"(<!--(?P<name>[a-z]+\.[^\n]+?)-->)(?P<text>.*?)(<!--/-->)", re.DOTALL)
+FILES = (ROOT / "README.md", ROOT / "docs/graphs.md")
 Values = dict[str, Callable[[], str]]
 
 
@@ -73,6 +77,83 @@ def of_results(catalogue: Catalogue) -> Values:
     return {f"{scale}.{name}": value for name, value in values.items()}
 
 
+SIGNS = {"reproduced": " =", "differs": " ≠", "undecided": " ?"}
+ROWS = (
+    "GraphCL",
+    "MACL",
+    "MACL [fixed temperature]",
+    "GraphCL [as written]",
+    "MACL [as written]",
+    "[untrained encoder]",
+)
+COMPARED = (  # rows of table 4 whose difference tells something
+    ("MACL", "GraphCL"),
+    ("MACL [fixed temperature]", "GraphCL"),
+    ("MACL", "MACL [fixed temperature]"),
+    ("GraphCL [as written]", "GraphCL"),
+    ("MACL [as written]", "MACL"),
+    ("GraphCL", "[untrained encoder]"),
+)
+
+
+def of_reference() -> Values:
+    """What the kept results of paper scale say of table 4 of huang2023, which a CPU trains as the paper did."""
+    folder = ROOT / reference.FOLDER / "paper"
+    table = pd.read_csv(folder / "tables/huang2023/table_4.csv").set_index(["row", "column"])
+    sets = list(dict.fromkeys(column for _, column in table.index))
+    frame = published("huang2023")
+    printed = frame[frame["table"] == "table_4"].set_index(["row", "column"])
+
+    def theirs(row: str, column: str) -> str:
+        return f"{printed.loc[(row, column), 'value']:.2f} ± {printed.loc[(row, column), 'std']:.2f}"
+
+    def ours(row: str, column: str) -> str:
+        cell = table.loc[row, column]
+        return f"{cell['ours']:.2f} ± {cell['ours_std']:.2f}{SIGNS.get(cell['verdict'], '')}"
+
+    def block(title: str, lines: Iterable[tuple[str, Callable[[str], str]]]) -> str:
+        head = [f"| {title} | {' | '.join(sets)} |", f"|---|{'---:|' * len(sets)}"]
+        rows = [f"| {name} | {' | '.join(map(cell, sets))} |" for name, cell in lines]
+        return "\n" + "\n".join([*head, *rows]) + "\n"
+
+    def both(row: str) -> list[tuple[str, Callable[[str], str]]]:
+        return [(f"{row}, published", partial(theirs, row)), (f"**{row}, here**", partial(ours, row))]
+
+    def differences() -> str:
+        scores = by_seed(reference.read(folder / reference.RUNS))
+
+        def cell(one: str, other: str, column: str) -> str:
+            values = [scores[one, column][seed] - scores[other, column][seed] for seed in scores[one, column]]
+            found = verdicts.summarise(values)
+            return f"{found.mean:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
+
+        gains = [printed.loc[("MACL", column), "value"] - printed.loc[("GraphCL", column), "value"] for column in sets]
+        stated = dict(zip(sets, gains, strict=True))
+        lines = [("MACL less GraphCL, published", lambda column: f"{stated[column]:+.2f}")]
+        lines += [(f"{one} less {other}", partial(cell, one, other)) for one, other in COMPARED]
+        return block("points", lines)
+
+    untrained = [("an untrained encoder, here", partial(ours, "[untrained encoder]"))]
+    found = table.loc[["GraphCL", "MACL"], "verdict"].value_counts()
+    return {
+        "reference.table_4": lambda: block("accuracy, %", [*both("GraphCL"), *both("MACL"), *untrained]),
+        "reference.graphs": lambda: block("accuracy, %", [(row, partial(ours, row)) for row in ROWS]),
+        "reference.graph_differences": differences,
+    } | {f"reference.{word}": lambda word=word: str(found.get(word, 0)) for word in SIGNS}
+
+
+def by_seed(entries: Iterable[dict]) -> dict[tuple[str, str], dict[int, float]]:
+    """The accuracies of table 4 by its row and column, then by seed."""
+    config_ = config.load("paper", [ROOT / "config/graphs.yaml"])
+    known = {entry["run"]: entry for entry in entries}
+    table = Catalogue(config_, whole=False).table("huang2023", "table_4")
+    found = {}
+    for cell in table.cells:
+        parts = {run.seed: known[run_id(run)] for run in cell.runs}
+        found[cell.row, cell.column] = {seed: part["results"]["svm"]["None"][0][3] for seed, part in parts.items()}
+    return found
+
+
 def rewritten(text: str, values: Values, sources: Iterable[str]) -> str:
     """The text with every number of the given sources (first words of names) computed anew.
 
@@ -92,22 +173,22 @@ def rewritten(text: str, values: Values, sources: Iterable[str]) -> str:
 
 
 def main() -> None:
-    """Rewrite README.md; the numbers of a scale come from results/<scale> below the working directory."""
-    file = ROOT / "README.md"
-    before = file.read_text("utf-8")
-    values = of_code() | of_plan(Catalogue(config.load("paper")))
-    sources = {"code", "paper"}
+    """Rewrite the pages; the numbers of a scale come from results/<scale> below the working directory."""
+    values = of_code() | of_plan(Catalogue(config.load("paper"))) | of_reference()
+    sources = {"code", "paper", "reference"}
     if (RESULTS / "demo" / "claims.csv").is_file():
         values |= of_results(Catalogue(config.load("demo")))
         sources.add("demo")
     else:
         print("results/demo has no claims.csv: the demo's numbers stay as they are", file=sys.stderr)
-    after = rewritten(before, values, sources)
-    old, new = (MARK.findall(text) for text in (before, after))
-    for first, second in zip(old, new, strict=True):
-        if first != second:
-            print(f"{first[1]}: {first[2].strip()[:60]} -> {second[2].strip()[:60]}")
-    write_text(Path(file), after)
+    for file in FILES:
+        before = file.read_text("utf-8")
+        after = rewritten(before, values, sources)
+        old, new = (MARK.findall(text) for text in (before, after))
+        for first, second in zip(old, new, strict=True):
+            if first != second:
+                print(f"{first[1]}: {first[2].strip()[:60]} -> {second[2].strip()[:60]}")
+        write_text(file, after)
 
 
 if __name__ == "__main__":
