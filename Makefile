@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 SCALE  ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-faults test-report test-cluster lint docs readme plan lock clean
+.PHONY: help install demo test test-faults test-report test-cluster test-mutants lint docs readme plan lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -38,6 +38,9 @@ test-report: $(VENV)/browser  ## the demo's report in a real browser (needs Chro
 
 test-cluster: install  ## the workflow on a real SLURM, started here for it (root on Debian or Ubuntu; minutes)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" python tests/cluster/check_slurm.py
+
+test-mutants: install  ## mutation testing: faults in the modules that decide numbers; an hour or two (docs/testing.md)
+	@$(BIN)/python tests/mutants/run.py
 
 $(VENV)/browser: $(STAMP) tests/browser/requirements.lock
 	rm -rf $@

@@ -5,6 +5,7 @@ are evaluated, which jobs share them, what they cost; keys that reach other plac
 """
 
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, get_args, get_origin
 
 import pytest
@@ -199,3 +200,26 @@ def test_the_path_of_a_backbone_is_what_is_prepared(tmp_path):
     found = plan(configuration.merge(BASE, local))
     assert {part for part in found if found[part] != usual()[part]} == SENTENCES | {SP, COST}
     assert str(tmp_path) in found[SP][0]
+
+
+NOT_THE_PAPERS = {"sentence.blank_lines": "refuse", "sentence.protocol": "fast"}  # the usual value is not the papers'
+KEEPS = {"sentence.training.checkpoint_every", "graph.runs_per_job", "graph.molecules.runtime_minutes"}  # no number
+DECIDES = [
+    key
+    for key, (_, _, changed) in CHANGES.items()
+    if key.split(".")[0] in ("sentence", "image", "graph") and "backbones" not in key and key not in KEEPS
+]
+
+
+@pytest.mark.parametrize("key", [*DECIDES, *sorted(KEEPS)])
+def test_a_number_compares_with_the_papers_only_under_the_papers_own_settings(key):
+    place, value, _ = CHANGES[key]
+    value = NOT_THE_PAPERS.get(key, value)
+    for part in reversed(place.split(".")):
+        value = {part: value}
+    raw = configuration.read(configuration.ROOT / "config/paper.yaml")
+    catalogue = Catalogue(configuration.parse(configuration.merge(raw, value)), whole=False)
+    modality = key.split(".")[0]
+    for other in ("sentence", "image", "graph"):
+        expected = other != modality or key in KEEPS
+        assert catalogue.compares([SimpleNamespace(modality=other)]) == expected, other
