@@ -69,6 +69,7 @@ def test_the_ends_of_a_range_are_the_smallest_and_the_largest_difference(everyth
     row = ("nie2023", "text", "gain of L_dcl+ over L_dcl on STS (section 4.1)")
     found = [frame.loc[(*row, end, "value"), "ours"] for end in ("low", "high")]
     assert found == pytest.approx([min(gains), max(gains)])
+    assert found[0] < found[1] - 0.1
     oar = frame.loc[("oar2024", "text", "gain at 10% labels (section 5.1)", "low", "value")]
     assert (oar["unit"], oar["published"]) == ("fraction", 0.25)
 
