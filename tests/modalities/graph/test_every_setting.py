@@ -4,6 +4,7 @@ From the settings of a run through recipe, workload and loop on our side; on the
 papers (tests/oracles/trainers.py) with the values that stand here, on the same augmented views. Graphs and molecules.
 """
 
+import numpy as np
 import pytest
 import torch
 from pydantic import ValidationError
@@ -12,6 +13,7 @@ from safetensors.torch import load_file
 from clrepro import config as configuration
 from clrepro import objectives, stages
 from clrepro.modalities.graph import graph_sets
+from clrepro.modalities.graph.encoder import embed, load
 from clrepro.modalities.graph.molecules import storage
 from clrepro.modalities.graph.molecules.training import MoleculeWorkload
 from clrepro.modalities.graph.plan import GRAPH
@@ -152,6 +154,23 @@ def test_a_setting_ends_in_the_weights_of_the_plain_trainer(place, kind, name):
         other = runs[kind, BESIDE.get(name, "base")]
         assert apart(found, ours(other)) > 1e-3  # the setting does far more than rounding
         assert run.folder.parent != other.folder.parent
+
+
+@pytest.mark.parametrize("name", ["base", "behaviour"])
+def test_evaluations_read_embeddings_of_graphs_as_training_saw_them(place, name, tmp_path):
+    """With the self loops of the released code, or, as written, without."""
+    _, runs = place
+    run = runs["graphs", name]
+    stages.embed([run], configuration.load("demo"), tmp_path)
+    with np.load(tmp_path / f"{run.name}.npz") as stored:
+        vectors = stored["vectors"]
+    graphs = graph_sets.load(run.backbone.folder)
+    looped = graphs.with_released_loops()
+    usual, other = (embed(load(run.folder / "model"), seen, torch.device("cpu")) for seen in (looped, graphs))
+    if name == "behaviour":
+        usual, other = other, usual
+    np.testing.assert_allclose(vectors, usual, rtol=1e-5, atol=1e-5)
+    assert np.abs(vectors - other).max() > 0.1
 
 
 def apart(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:

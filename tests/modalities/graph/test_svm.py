@@ -154,3 +154,13 @@ def test_the_fewest_that_folds_allow():
 def test_a_single_class_is_refused():
     with pytest.raises(UserError, match="the smallest of 1 classes has 20 graphs"):
         svm.accuracies(np.eye(20), np.zeros(20), SETTINGS, 0)
+
+
+def test_the_folds_are_those_of_the_run_s_seed():
+    vectors, labels = AWKWARD["unscaled sums"]
+    found = [
+        svm.evaluate(SimpleNamespace(vectors=vectors, labels=labels, seed=seed), {"svm": SETTINGS}, ["svm"])["folds"]
+        for seed in (0, 3, 3)
+    ]
+    assert found[0] != found[1] == found[2]
+    assert found[1] == pytest.approx(100 * svm.accuracies(vectors, labels, SETTINGS, 3), abs=1e-6)
