@@ -13,15 +13,15 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import yaml
+from demo_numbers import RESULTS, frame, recomputed
+from demo_report import FIGURES, the_report_reads_well, the_report_repeats_the_ledger
 from PIL import Image
 
-RESULTS = Path("results/demo")
 ROOT = Path(__file__).resolve().parents[1]
 TABLES = {
     "nie2023": ["table_1"],
@@ -29,15 +29,6 @@ TABLES = {
     "huang2023": ["table_3", "table_4", "table_5", "table_B4", "table_B5", "table_9", "table_B3"],
     "oar2024": ["table_3", "table_4"],
 }
-FIGURES = {
-    "nie2023": [f"figure_{number}" for number in ("1a", "1b", "1c", "1d", "2a", "2b", "3a", "3b", "3c", "3d", "3e", 4)],
-    "li2024": [f"figure_{number}" for number in (1, 2, 3, 4, 5, 6, 7, "8a", "8b", "8c", 9, 10, 11, 12)],
-    "huang2023": ["figure_2", "figure_3", "figure_4", "graph_epochs"],
-    "oar2024": ["table_2", "figure_2", "figure_3", "figure_4"],
-}
-STS = ["STS12", "STS13", "STS14", "STS15", "STS16", "STSBenchmark", "SICKRelatedness"]
-TRANSFER = ["MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"]
-NAMES = {"STS-B": "STSBenchmark", "SICK-R": "SICKRelatedness"}
 LOSSES = ["L_cl", "L_a&u", "L_dcl", "L_dcl+", "L_mpt", "L_met", "L_mat"]
 HOLES = (
     "this configuration has no `image.detection`",
@@ -55,10 +46,6 @@ def findings() -> Iterator[str]:
             yield from check()
         except Exception as failure:  # a file that cannot be read is a finding like others
             yield f"{check.__name__}: {type(failure).__name__}: {failure}"
-
-
-def frame(name: str) -> pd.DataFrame:
-    return pd.read_csv(RESULTS / name, keep_default_na=False)
 
 
 def is_number(value: object) -> bool:
@@ -116,58 +103,6 @@ def verdicts_are_those_of_a_demo() -> Iterator[str]:
     ]  # fmt: skip
     if wrong:
         yield f"{len(wrong)} differences are none, as {wrong[0]}"
-
-
-@cache
-def raw(folder: str, name: str) -> tuple[dict[tuple, float], ...]:
-    """Rows of a run's evaluation, {(task, split, metric): value}, for each of its repetitions."""
-    content = json.loads((RESULTS / "runs" / folder / f"{name}.json").read_text("utf-8"))
-    parts = content["seeds"].values() if content.get("seeds") else [content["rows"]]
-    return tuple({tuple(row[:3]): row[3] for row in part} for part in parts)
-
-
-def recomputed(cell) -> list[float] | None:
-    """A cell's number in each of its runs, from the files of their evaluations; None for what is not looked at."""
-    column = cell.column.removesuffix(" [chosen on test]")
-    task = NAMES.get(column, column)
-    folders = cell.runs.split("; ") if "; " in cell.runs else cell.runs.split()
-
-    def each(name: str, *keys: tuple, factor: float = 1) -> list[float]:
-        return [
-            sum(round(factor * rows[key], 2) for key in keys) / len(keys) for one in folders for rows in raw(one, name)
-        ]
-
-    def sts(*tasks: str) -> list[float]:
-        keys = [(one, "test", "spearman_all" if one[3].isdigit() else "spearman") for one in tasks]
-        return each("sts", *keys, factor=100)
-
-    def transfer(*tasks: str, split: str = "test") -> list[float]:
-        return each("transfer", *((one, split, "accuracy") for one in tasks))
-
-    if cell.paper in ("nie2023", "li2024") and cell.metric in ("sts", "tr", "tr_dev"):
-        return (
-            sts(*STS) if cell.metric == "sts" else transfer(*TRANSFER, split="dev" if "dev" in cell.metric else "test")
-        )
-    if cell.table == "table_5" and cell.paper == "li2024":
-        return sts(*STS)
-    if column == "Avg" and cell.metric == "value":
-        of_transfer = (cell.paper, cell.table) == ("li2024", "table_4") or "transfer" in cell.row
-        return transfer(*TRANSFER) if of_transfer else sts(*STS)
-    if cell.metric == "value" and task in STS:
-        return sts(task)
-    if cell.metric == "value" and task in TRANSFER:
-        return transfer(task)
-    if cell.paper == "huang2023" and cell.table == "table_4":
-        return each("svm", ("svm", "test", "accuracy"))
-    if cell.paper == "huang2023" and cell.table == "table_5":
-        return each(f"molecules_{column.lower()}", (column, "test", "roc_auc"))
-    if cell.table in ("table_9", "table_B3"):
-        kind = {"linear": "linear", "knn": "knn", "knn [plain votes]": "knn_plain"}[cell.metric]
-        return each(kind.split("_")[0], (kind, "test", "top1"))
-    if cell.paper == "oar2024":
-        metric = cell.metric if cell.metric.startswith("top") else "top1"
-        return each("finetune", (f"finetune_{column.removesuffix('%')}", "test", metric))
-    return None
 
 
 def every_number_follows_from_raw_files() -> Iterator[str]:
@@ -281,65 +216,6 @@ def claims_follow_from_their_estimates() -> Iterator[str]:
         found = number(claims[(claims["paper"] == "nie2023") & (claims["claim"] == name)]["estimate"].iloc[0])
         if abs(min(gains) - found) > 0.021:
             yield f"{name}: the smallest gain is {min(gains):.2f}, the claim says {found}"
-
-
-# the report, and what it says of itself
-
-
-@cache
-def page() -> str:
-    return (RESULTS / "report.html").read_text("utf-8")
-
-
-def the_report_repeats_the_ledger() -> Iterator[str]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page(), re.S)
-    if not found:
-        yield "the report has no data"
-        return
-    data = json.loads(found[1])
-    ledger, claims = frame("ledger.csv"), frame("claims.csv")
-    numbers = {f"{row.paper}/{row.table}/{row.row}/{row.column}/{row.metric}": row for row in ledger.itertuples()}
-    wrong = [
-        name for name, cell in data["cells"].items()
-        if name not in numbers or ("" if cell["ours"] is None else cell["ours"]) != (
-            "" if numbers[name].ours == "" else float(numbers[name].ours)) or cell["verdict"] != numbers[name].verdict
-    ]  # fmt: skip
-    if wrong or len(data["cells"]) < 1300:
-        yield f"{len(wrong)} of {len(data['cells'])} cells of the report are not the ledger's, as {wrong[:1]}"
-    verdicts = {f"{row.paper}/{row.claim}": row.verdict for row in claims.itertuples()}
-    if {one["id"]: one["verdict"] for one in data["claims"]} != verdicts:
-        yield "the report's claims are not those of claims.csv"
-    bad = {name: count for name, count in data["state"].items() if name != "left_out" and count}
-    if bad:
-        yield f"a fresh demo's report has {bad}"
-    if len(data["runs"]) < 480:
-        yield f"the report knows {len(data['runs'])} runs"
-
-
-def the_report_reads_well() -> Iterator[str]:
-    text = page()
-    for tag in ("html", "head", "body", "main"):
-        if text.count(f"</{tag}>") != 1:
-            yield f"the report has {text.count(f'</{tag}>')} times </{tag}>"
-    if 'class="problems"' in text:
-        yield "the report opens with a box of problems"
-    pictures = re.findall(r'<img[^>]+src="data:image/([a-z+]+);base64,([^"]+)"', text)
-    expected = sum(map(len, FIGURES.values()))
-    if len(pictures) != expected or any(len(content) < 2000 for _, content in pictures):
-        yield f"the report has {len(pictures)} pictures, {expected} are drawn"
-    for words in ("no number here is comparable", "trained", "regenerated"):
-        if words not in text:
-            yield f"the report does not say '{words}'"
-    body = re.sub(r"<script.*?</script>", "", text, flags=re.S)
-    names = set(re.findall(r'\bid="([^"]+)"', body))
-    dead = {one for one in re.findall(r'href="#([^"]+)"', body) if one not in names and "=" not in one}
-    if dead:
-        yield f"the report links to {len(dead)} places that are not there, as {sorted(dead)[:3]}"
-    empty = [
-        part for part in re.findall(r"<tbody[^>]*>(.*?)</tbody>", body, re.S) if not re.sub(r"<[^>]+>|\s", "", part)
-    ]
-    if empty:
-        yield f"{len(empty)} tables of the report are empty"
 
 
 def nothing_that_jobs_made_is_gone() -> Iterator[str]:

@@ -13,11 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import check_demo
+import demo_numbers
+import demo_report
 import pandas as pd
 from PIL import Image
 from tqdm import tqdm
 
-RESULTS = check_demo.RESULTS
+RESULTS = demo_numbers.RESULTS
 FIRST = "figures/nie2023/figure_1b"
 
 
@@ -38,7 +40,7 @@ def write(file: Path, content: str) -> None:
 
 def csv_of(name: str, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[], None]:
     def spoil() -> None:
-        frame = change(check_demo.frame(name))
+        frame = change(demo_numbers.frame(name))
         write(RESULTS / name, frame.to_csv(index=False))
 
     return spoil
@@ -203,8 +205,8 @@ def main() -> None:
 
 
 def forget() -> None:
-    check_demo.raw.cache_clear()
-    check_demo.page.cache_clear()
+    demo_numbers.raw.cache_clear()
+    demo_report.page.cache_clear()
 
 
 if __name__ == "__main__":

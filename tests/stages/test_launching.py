@@ -19,6 +19,7 @@ def of_two_processes(folder, epochs):
     """The catalogue of three small trainings, each by two processes, and one of them."""
     small = yaml.safe_load((ROOT / "tests/cluster/small.yaml").read_text())
     small["sentence"]["training"] |= {"epochs": epochs, "evaluate_every": 10}
+    small |= {"papers": ["nie2023"], "tables": []}  # graphs are trained by single processes
     (folder / "two.yaml").write_text(yaml.safe_dump({**small, "jobs": {"processes": 2}}))
     catalogue = Catalogue(configuration.load("demo", [folder / "two.yaml"]))
     return catalogue, next(run for run in catalogue.figure("nie2023/figure_1a").runs if run.group == "dcl")
