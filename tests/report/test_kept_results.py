@@ -12,6 +12,7 @@ from clrepro.paths import ROOT
 from clrepro.report import readme, reference
 
 PAPER = ROOT / "results/reference/paper"
+BENCH = ROOT / "results/reference/bench"
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +85,22 @@ def test_the_claim_about_graphs_is_the_largest_loss(runs, graphs):
     assert claims.loc["macl_at_least_matches_graphcl", "estimate"] == pytest.approx(min(gains), abs=0.02)
 
 
+def test_table_5_at_bench_scale_is_the_mean_of_its_fine_tunings():
+    table = pd.read_csv(BENCH / "tables/huang2023/table_5.csv").dropna(subset="ours").set_index(["row", "column"])
+    entries = [json.loads(line) for line in (BENCH / "runs.jsonl").read_text("utf-8").splitlines()]
+    assert (len(table), len(entries)) == (25, 5)
+    for entry in entries:
+        objective, training = entry["identity"]["objective"]["name"], entry["identity"]["training"]
+        row = {"dcl": "GraphCL", "macl": "MACL", None: "[untrained encoder]"}[objective]
+        row += " [identical views]" if training.get("identical_views") else ""
+        for name in ("Tox21", "BBBP", "SIDER", "ClinTox", "BACE"):
+            parts = entry["results"][f"molecules_{name.lower()}"]
+            scores = [round(parts[seed][0][3], 2) for seed in ("0", "1", "2")]
+            assert table.loc[(row, name), "ours"] == pytest.approx(sum(scores) / 3, abs=6e-4)
+
+
 def test_pages_show_the_kept_numbers():
-    values = readme.of_reference()
+    values = readme.of_reference() | readme.of_molecules()
     page = (ROOT / "docs/graphs.md").read_text("utf-8")
     assert readme.rewritten(page, values, {"reference"}) == page  # else: make readme
     table = values["reference.table_4"]()

@@ -21,7 +21,7 @@ from clrepro.catalogue import Catalogue, cost, papers
 from clrepro.errors import unknown
 from clrepro.ledger import published, verdicts
 from clrepro.ledger.scores import run_id
-from clrepro.objectives import names
+from clrepro.objectives import names as objectives
 from clrepro.paths import RESULTS, ROOT, write_text
 from clrepro.report import reference, summary
 from clrepro.workflow import records
@@ -38,7 +38,7 @@ def of_code() -> Values:
     return values | {
         "code.claims": lambda: str(sum(claims.values())),
         "code.tables": lambda: str(sum(len(papers.published_tables(key)) for key in papers.paper_keys())),
-        "code.objectives": lambda: str(len(names())),
+        "code.objectives": lambda: str(len(objectives())),
     }
 
 
@@ -111,10 +111,7 @@ def of_reference() -> Values:
         cell = table.loc[row, column]
         return f"{cell['ours']:.2f} ± {cell['ours_std']:.2f}{SIGNS.get(cell['verdict'], '')}"
 
-    def block(title: str, lines: Iterable[tuple[str, Callable[[str], str]]]) -> str:
-        head = [f"| {title} | {' | '.join(sets)} |", f"|---|{'---:|' * len(sets)}"]
-        rows = [f"| {name} | {' | '.join(map(cell, sets))} |" for name, cell in lines]
-        return "\n" + "\n".join([*head, *rows]) + "\n"
+    block = partial(columns, sets)
 
     def both(row: str) -> list[tuple[str, Callable[[str], str]]]:
         return [(f"{row}, published", partial(theirs, row)), (f"**{row}, here**", partial(ours, row))]
@@ -140,6 +137,28 @@ def of_reference() -> Values:
         "reference.graphs": lambda: block("accuracy, %", [(row, partial(ours, row)) for row in ROWS]),
         "reference.graph_differences": differences,
     } | {f"reference.{word}": lambda word=word: str(found.get(word, 0)) for word in SIGNS}
+
+
+def of_molecules() -> Values:
+    """What the kept results of bench scale say of table 5 of huang2023, on the sets that were fine-tuned on."""
+    table = pd.read_csv(ROOT / reference.FOLDER / "bench/tables/huang2023/table_5.csv").dropna(subset="ours")
+    cells = table.set_index(["row", "column"])
+    sets, rows = (list(dict.fromkeys(table[name])) for name in ("column", "row"))
+
+    def ours(row: str, column: str) -> str:
+        return f"{cells.loc[(row, column), 'ours']:.2f} ± {cells.loc[(row, column), 'ours_std']:.2f}"
+
+    lines = [(row, partial(ours, row)) for row in rows]
+    lines += [(f"{row}, published", lambda column, row=row: f"{cells.loc[(row, column), 'published']:.2f}")
+              for row in ("GraphCL", "MACL")]  # fmt: skip
+    return {"reference.molecules": lambda: columns(sets, "ROC-AUC, %", lines)}
+
+
+def columns(names: list[str], title: str, lines: Iterable[tuple[str, Callable[[str], str]]]) -> str:
+    """A Markdown table: lines by name, each with the cell of every column."""
+    head = [f"| {title} | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
+    rows = [f"| {name} | {' | '.join(map(cell, names))} |" for name, cell in lines]
+    return "\n" + "\n".join([*head, *rows]) + "\n"
 
 
 def by_seed(entries: Iterable[dict]) -> dict[tuple[str, str], dict[int, float]]:
@@ -174,7 +193,7 @@ def rewritten(text: str, values: Values, sources: Iterable[str]) -> str:
 
 def main() -> None:
     """Rewrite the pages; the numbers of a scale come from results/<scale> below the working directory."""
-    values = of_code() | of_plan(Catalogue(config.load("paper"))) | of_reference()
+    values = of_code() | of_plan(Catalogue(config.load("paper"))) | of_reference() | of_molecules()
     sources = {"code", "paper", "reference"}
     if (RESULTS / "demo" / "claims.csv").is_file():
         values |= of_results(Catalogue(config.load("demo")))
