@@ -139,7 +139,7 @@ def trainings_differ_and_teach() -> Iterator[str]:
     trained = [one for one in last if one["steps"]]
     weights = {str(one["model"]["sha256"]) for one in trained}
     # some are equal: sets of graphs and CIFAR's stand for each other here, losses for others of the same gradient
-    if len(weights) < 0.7 * len(trained):
+    if len(weights) < 0.6 * len(trained):
         yield f"{len(trained)} trainings ended in {len(weights)} different weights"
 
 
