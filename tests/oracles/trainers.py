@@ -367,3 +367,13 @@ def train_graphs(encoder, views, objective, *, learning_rate, optimiser, weight_
         loss = objective(z1, z2)
         losses.append(update(rule, loss, step, len(views), learning_rate, schedule, 0, clip))
     return losses
+
+
+def apart(one, other):
+    """The distance of two models' weights by the length of the first, over what both have of numbers.
+
+    Not the largest difference: a weight whose gradient is near 0 moves by Adam's whole step in either direction.
+    """
+    keys = [key for key, value in one.items() if key in other and value.is_floating_point()]
+    distance = sum(float((one[key] - other[key]).square().sum()) for key in keys)
+    return (distance / sum(float(one[key].square().sum()) for key in keys)) ** 0.5

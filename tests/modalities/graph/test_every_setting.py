@@ -149,10 +149,10 @@ def test_a_setting_ends_in_the_weights_of_the_plain_trainer(place, kind, name):
     run = runs[kind, name]
     found, wanted = ours(run), expected(kind, run, settings)
     assert set(found) == set(wanted)
-    assert apart(found, wanted) < 1e-5
+    assert trainers.apart(found, wanted) < 1e-5
     if name != "base":
         other = runs[kind, BESIDE.get(name, "base")]
-        assert apart(found, ours(other)) > 1e-3  # the setting does far more than rounding
+        assert trainers.apart(found, ours(other)) > 1e-3  # the setting does far more than rounding
         assert run.folder.parent != other.folder.parent
 
 
@@ -171,10 +171,3 @@ def test_evaluations_read_embeddings_of_graphs_as_training_saw_them(place, name,
         usual, other = other, usual
     np.testing.assert_allclose(vectors, usual, rtol=1e-5, atol=1e-5)
     assert np.abs(vectors - other).max() > 0.1
-
-
-def apart(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
-    """The distance of two encoders' weights by the length of the first."""
-    keys = [key for key, value in one.items() if value.is_floating_point()]
-    distance = sum(float((one[key] - other[key]).square().sum()) for key in keys)
-    return (distance / sum(float(one[key].square().sum()) for key in keys)) ** 0.5

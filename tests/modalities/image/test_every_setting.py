@@ -171,18 +171,11 @@ def test_a_setting_ends_in_the_weights_of_the_plain_trainer(place, name):
         del settings["temperature"]
     found, wanted = ours(runs[name]), expected(runs[name], settings)
     assert set(found) == set(wanted)
-    assert apart(found, wanted) < 1e-5
+    assert trainers.apart(found, wanted) < 1e-5
     if name != "base":
         other = runs[BESIDE.get(name, "base")]
-        assert apart(found, ours(other)) > 1e-3  # the setting does far more than rounding
+        assert trainers.apart(found, ours(other)) > 1e-3  # the setting does far more than rounding
         assert runs[name].folder.parent != other.folder.parent
     assert read_json(runs[name].record)["steps"] == len(
         trainers.batches(1297, settings["batch_size"], settings["epochs"], SEED)
     )
-
-
-def apart(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
-    """The distance of two encoders' weights by the length of the first."""
-    keys = [key for key, value in one.items() if value.is_floating_point()]
-    distance = sum(float((one[key] - other[key]).square().sum()) for key in keys)
-    return (distance / sum(float(one[key].square().sum()) for key in keys)) ** 0.5

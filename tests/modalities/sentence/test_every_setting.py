@@ -167,20 +167,13 @@ def test_a_setting_ends_in_the_weights_of_the_plain_trainer(place, name):
     run, record, found = ours(place, name)
     wanted = expected(place, name, record["best_step"])
     assert set(found) == set(wanted)
-    assert apart(found, wanted) < 1e-5
+    assert trainers.apart(found, wanted) < 1e-5
     other, beside, weights = ours(place, BESIDE.get(name, "base"))
     if name not in SAME_WEIGHTS:
-        assert apart(found, weights) > 1e-3  # the setting does far more than rounding
+        assert trainers.apart(found, weights) > 1e-3  # the setting does far more than rounding
     elif record["best_step"] == beside["best_step"]:
-        assert apart(found, weights) == 0
+        assert trainers.apart(found, weights) == 0
     assert name == "base" or run.folder.parent != other.folder.parent
-
-
-def apart(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
-    """The distance of two models by the length of the first; a few weights whose gradient is near 0 count little."""
-    keys = [key for key in one if key in other]
-    distance = sum(float((one[key] - other[key]).square().sum()) for key in keys)
-    return (distance / sum(float(one[key].square().sum()) for key in keys)) ** 0.5
 
 
 def vectors_of(folder, sentences: list[str], pooling: str, with_head: bool = False) -> np.ndarray:
@@ -221,7 +214,7 @@ def test_checkpoints_on_the_way_are_those_of_their_steps(place):
     assert [part["step"] for part in record["checkpoints"]] == [2, 4, 6, 8]
     for step in (2, 6):
         found = weights_in(run.folder / f"checkpoints/step-{step}")
-        assert apart(found, expected(place, "checkpoint_every", step)) < 1e-5
+        assert trainers.apart(found, expected(place, "checkpoint_every", step)) < 1e-5
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGES if "pooling" in name or name == "base"])
