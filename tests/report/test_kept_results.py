@@ -73,6 +73,20 @@ def test_the_fixed_temperature_is_the_mean_of_the_adaptive_one(graphs, runs):
         assert fixed == round(mean, 3)
 
 
+def test_the_curves_over_epochs_are_the_scores_of_their_runs(graphs, runs):
+    kept = pd.read_csv(PAPER / "figures/huang2023/graph_epochs.csv").set_index(["series", "backbone", "epochs", "seed"])
+    points = {
+        (point.series, point.backbone, run.recipe.epochs, run.seed): runs[str(run.folder).split("/runs/")[1]]
+        for point in graphs.figure("huang2023/graph_epochs").points
+        for run in point.runs
+        if str(run.folder).split("/runs/")[1] in runs
+    }
+    assert len(kept) == len(points) >= 300
+    for place, entry in points.items():
+        assert kept.loc[place, "value"] == pytest.approx(round(entry["results"]["svm"]["None"][0][3], 2))
+    assert set(kept["statistic"]) == {"svm/accuracy"}  # what training recorded is kept as means, with the runs
+
+
 def test_the_claim_about_graphs_is_the_largest_loss(runs, graphs):
     claims = pd.read_csv(PAPER / "claims.csv").set_index("claim")
     cells = {(cell.row, cell.column): cell for cell in graphs.table("huang2023", "table_4").cells}

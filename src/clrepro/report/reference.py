@@ -47,6 +47,11 @@ def write(catalogue: Catalogue) -> Path:
         place = target / file.relative_to(catalogue.files.root)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, place)
+    for figure in catalogue.figures:
+        if figure.scores and not figure.statistics:  # all that training recorded: its means are in runs.jsonl
+            place = target / catalogue.files.figure_csv(figure).relative_to(catalogue.files.root)
+            table = pd.read_csv(place)
+            write_text(place, table[table["statistic"].isin(figure.scores)].to_csv(index=False))
     known = {entry["run"]: entry for entry in read(target / RUNS)}
     entries = (entry(catalogue, run, records) for run in catalogue.runs)
     known |= {one["run"]: one for one in entries if one}
