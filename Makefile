@@ -39,7 +39,7 @@ test-report: $(VENV)/browser  ## the demo's report in a real browser (needs Chro
 test-cluster: install  ## the workflow on a real SLURM, started here for it (root on Debian or Ubuntu; minutes)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" python tests/cluster/check_slurm.py
 
-test-mutants: install  ## mutation testing: faults in the modules that decide numbers; an hour or two (docs/testing.md)
+test-mutants: install  ## mutation testing: faults in the modules that decide numbers (docs/testing.md)
 	@$(BIN)/python tests/mutants/run.py
 
 $(VENV)/browser: $(STAMP) tests/browser/requirements.lock

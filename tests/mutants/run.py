@@ -1,7 +1,7 @@
 """Mutation testing: put small faults into the modules that decide numbers, one at a time; a test has to notice.
 
     python tests/mutants/run.py                    # a sample of 330, the same every time
-    python tests/mutants/run.py --sample 0         # all of them: a day
+    python tests/mutants/run.py --sample 0         # all of them, thousands
     python tests/mutants/run.py --only ledger      # those of files that begin so; `--only faults`: those of faults.yaml
     python tests/mutants/run.py --again            # those that survived so far, once more
     python tests/mutants/run.py --docs             # write what is known into docs/testing.md, and run nothing

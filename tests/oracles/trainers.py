@@ -354,16 +354,14 @@ def train_images(
     return losses
 
 
-def train_graphs(encoder, views, objective, *, learning_rate, optimiser, weight_decay, schedule, clip, precision):
+def train_graphs(encoder, views, objective, *, learning_rate, optimiser, weight_decay, schedule, clip):
     """GraphCL (You et al. 2020): one pass for each view (batch norm apart), loss = objective(z1, z2); no warm-up."""
     encoder.train()
     rule = Optimiser(optimiser, encoder.parameters(), weight_decay)
-    device = next(encoder.parameters()).device
     losses = []
     for step, (view1, view2) in enumerate(views):
-        with mixed(device, precision):
-            z1 = encoder(view1)
-            z2 = encoder(view2)
+        z1 = encoder(view1)
+        z2 = encoder(view2)
         loss = objective(z1, z2)
         losses.append(update(rule, loss, step, len(views), learning_rate, schedule, 0, clip))
     return losses

@@ -10,7 +10,7 @@ from clrepro.catalogue import Catalogue
 from clrepro.errors import UserError
 from clrepro.ledger import Records
 from clrepro.report import reference, tables
-from tests.finished import TABLE, finished_table
+from tests.finished import TABLE, finished, finished_table
 
 
 @pytest.fixture
@@ -70,3 +70,17 @@ def test_without_numbers_nothing_is_kept(tmp_path, monkeypatch):
     empty = Catalogue(configuration.load("demo").model_copy(update=TABLE))
     with pytest.raises(UserError, match="no table of results/demo has a number yet"):
         reference.write(empty)
+
+
+def test_of_a_figure_of_scores_the_scores_are_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = {**TABLE, "papers": ["nie2023", "huang2023"], "figures": ["huang2023/graph_epochs"]}
+    found = Catalogue(configuration.load("demo").model_copy(update=asked))
+    finished(found)
+    tables.write(found, found.tables[0], Records())
+    (figure,) = found.figures
+    for file in found.files.of_figure(figure):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("series,statistic,value\nMACL,train_loss,1.0\nMACL,svm/accuracy,70.0\n")
+    kept = pd.read_csv(reference.write(found) / "figures/huang2023/graph_epochs.csv")
+    assert kept["statistic"].tolist() == ["svm/accuracy"]

@@ -151,6 +151,11 @@ class Modality:
         return how, {key: value for key, value in settings.items() if key in parameters}
 
 
+def is_left_out_or_same(ours: Any, theirs: Any) -> bool:
+    """Whether a part of a section is null or the papers' own; its time limit changes no number."""
+    return ours is None or ours.model_copy(update={"runtime_minutes": theirs.runtime_minutes}) == theirs
+
+
 def resolved(wanted: Wanted, params: dict) -> tuple[str | None, dict]:
     """The variant and all parameters of a run's objective."""
     if not wanted.objective:

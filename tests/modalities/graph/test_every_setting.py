@@ -124,7 +124,7 @@ def expected(kind: str, run, settings: dict) -> dict[str, torch.Tensor]:
     names = ("temperature", "base_temperature", "alpha")
     parameters = {key: settings[key] for key in names if key in settings}
     objective = objectives.make(settings.get("objective", "infonce"), **parameters)
-    names = ("learning_rate", "optimiser", "weight_decay", "schedule", "clip", "precision")
+    names = ("learning_rate", "optimiser", "weight_decay", "schedule", "clip")
     trainers.train_graphs(workload.model, views, objective, **{key: settings[key] for key in names})
     return dict(workload.model.encoder.state_dict())
 

@@ -85,7 +85,7 @@ class Smooth(torch.nn.GELU):
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A working directory where the digits are ready, the configuration, and the runs by name."""
+    """A working directory where the digits are ready, and the trained runs by name."""
     backbone = dict(data="digits", architecture="conv3")
     image = dict(backbones={"CIFAR_ResNet-18": backbone})
     raw = dict(scale="demo", papers=[], seeds=[SEED], device="cpu", sentence={"backbones": {}}, image=image)
@@ -97,18 +97,19 @@ def place(tmp_path_factory):
         if objective == "macl":
             del settings["temperature"]
         (runs[name],) = IMAGE.define(config, Wanted(objective, None, "CIFAR_ResNet-18", settings, {}, name))
+    folder = tmp_path_factory.mktemp("settings")
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("settings"))
+        patch.chdir(folder)
         patch.setattr(torch.nn, "ReLU", Smooth)
         stages.fetch(source("digits"), config)
         stages.prepare(runs["base"].backbone, config)
         stages.train(list(runs.values()), config)
-        yield config, runs
+        yield folder, runs
 
 
 @pytest.fixture(autouse=True)
-def there(place, monkeypatch, tmp_path_factory):
-    monkeypatch.chdir(next(tmp_path_factory.getbasetemp().glob("settings*")))
+def there(place, monkeypatch):
+    monkeypatch.chdir(place[0])
 
 
 def ours(run) -> dict[str, torch.Tensor]:

@@ -17,7 +17,7 @@ from clrepro.modalities.graph.molecules.build import (
 )
 from clrepro.modalities.graph.recipe import GraphRecipe
 from clrepro.modalities.graph.section import Graph
-from clrepro.modalities.interface import Modality, resolved
+from clrepro.modalities.interface import Modality, is_left_out_or_same, resolved
 from clrepro.modalities.run import Build, Cost, Run, Wanted
 from clrepro.settings import Common
 
@@ -113,9 +113,7 @@ class GraphModality(Modality):
     def is_papers_own(self, config: Common, original: Common) -> bool:
         """Table 4 is the papers' own wherever sets, encoder and training are; table 5 needs its molecules besides."""
         theirs, ours = original.graph, config.graph
-        timed = {"runtime_minutes": theirs.molecules.runtime_minutes}  # changes no number
-        molecules = ours.molecules and ours.molecules.model_copy(update=timed)
-        same = ours.training == theirs.training and molecules in (None, theirs.molecules)
+        same = ours.training == theirs.training and is_left_out_or_same(ours.molecules, theirs.molecules)
         return same and self.has_papers_backbones(ours, theirs)
 
     def protocol(self, config: Common, runs: list[Run], kinds: Iterable[str], metric: str) -> list[str]:

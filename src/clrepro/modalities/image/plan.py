@@ -12,7 +12,7 @@ from clrepro.modalities.image.detection import plan as detection
 from clrepro.modalities.image.evaluations import EVALUATIONS
 from clrepro.modalities.image.recipe import ImageRecipe
 from clrepro.modalities.image.section import Image, ImageTrainingOverrides
-from clrepro.modalities.interface import Modality, resolved
+from clrepro.modalities.interface import Modality, is_left_out_or_same, resolved
 from clrepro.modalities.run import Cost, Run, Wanted
 from clrepro.settings import Common
 
@@ -102,9 +102,7 @@ class ImageModality(Modality):
 
     def is_papers_own(self, config: Common, original: Common) -> bool:
         theirs, ours = original.image, config.image
-        timed = {"runtime_minutes": theirs.detection.runtime_minutes}  # changes no number
-        boxes = ours.detection and ours.detection.model_copy(update=timed)
-        same = ours.training == theirs.training and boxes in (None, theirs.detection)
+        same = ours.training == theirs.training and is_left_out_or_same(ours.detection, theirs.detection)
         return same and self.has_papers_backbones(ours, theirs)
 
     def protocol(self, config: Common, runs: list[Run], kinds: Iterable[str], metric: str) -> list[str]:
