@@ -12,10 +12,14 @@ from clrepro.modalities.graph.forms import SvmForm
 from clrepro.modalities.graph.molecules.encoder import MoleculeEncoder
 from clrepro.modalities.graph.molecules.fine_tuning import Classifier, fine_tune
 from clrepro.modalities.graph.molecules.forms import FineTuningForm
+from clrepro.modalities.image.augmentations import STATISTICS
+from clrepro.modalities.image.detection import detector, fine_tuning
+from clrepro.modalities.image.detection.plan import DetectionSettings
 from clrepro.modalities.image.forms import HeadForm, LinearForm, NeighbourForm
 from clrepro.modalities.image.probes import Features
 from clrepro.paths import ROOT
 from tests.modalities.graph.molecules.drawn import SMILES, Stop, stored
+from tests.modalities.image.detection import drawn as rectangles
 from tests.oracles import molecules as oracle
 
 LINEAR = dict(augmentation="none", epochs=3, batch_size=32, learning_rate=0.05, momentum=0.5, weight_decay=1e-3,
@@ -25,6 +29,8 @@ HEAD = dict(share=0.3, hidden=[8], frozen=True, epochs=3, batch_size=32, learnin
 NEIGHBOURS = dict(k=9, weighting="weighted", temperature=0.1)
 SVM = dict(folds=5, inner_folds=3, costs=[0.01, 1, 100], gamma="scale")
 FINE_TUNING = dict(epochs=2, batch_size=4, learning_rate=0.01, dropout=0.5)
+DETECTION = dict(**rectangles.SMALL, iterations=3, batch_size=2, learning_rate=0.02, momentum=0.9, weight_decay=1e-4,
+                 warmup=2, precise_norm=1)  # fmt: skip
 CHANGES: dict[tuple[str, str], Any] = {
     **{("linear", key): value for key, value in dict(
         epochs=1, batch_size=300, learning_rate=0.001, momentum=0.95, weight_decay=1.0, nesterov=True,
@@ -36,18 +42,23 @@ CHANGES: dict[tuple[str, str], Any] = {
     **{("svm", key): value for key, value in dict(folds=3, inner_folds=2, costs=[1e-3], gamma="auto").items()},
     **{("molecules", key): value for key, value in dict(
         epochs=3, batch_size=5, learning_rate=0.1, dropout=0.1).items()},
+    **{("detection", key): value for key, value in dict(
+        iterations=4, batch_size=3, learning_rate=0.01, momentum=0.5, weight_decay=0.1, warmup=0, precise_norm=2,
+        sides=[48], longest_side=40, anchors=[8, 24, 32], regions=8, region_size=2).items()},
 }  # fmt: skip
 ELSEWHERE = {  # the test that shows what they do
     ("linear", "augmentation"): "tests/modalities/image/test_training.py",
     ("finetune_30", "frozen"): "tests/stages/test_probing.py",
 }
-USUAL = {"linear": LINEAR, "finetune_30": HEAD, "knn": NEIGHBOURS, "svm": SVM, "molecules": FINE_TUNING}
+USUAL = {"linear": LINEAR, "finetune_30": HEAD, "knn": NEIGHBOURS, "svm": SVM, "molecules": FINE_TUNING,
+         "detection": DETECTION}  # fmt: skip
 FORMS = {
     "linear": LinearForm,
     "finetune_30": HeadForm,
     "knn": NeighbourForm,
     "svm": SvmForm,
     "molecules": FineTuningForm,
+    "detection": DetectionSettings,
 }
 
 
@@ -72,6 +83,11 @@ def result(kind: str, settings: dict[str, Any], tmp_path) -> Any:
         torch.manual_seed(5)
         model = Classifier(MoleculeEncoder(8, 2), 1, settings["dropout"])
         return fine_tune(model, data, np.arange(len(SMILES)), settings, 1, tmp_path / str(settings), Stop())
+    if kind == "detection":
+        torch.manual_seed(5)
+        model = detector.make_detector(rectangles.TinyResNet(), 2, settings, STATISTICS["imagenet"])
+        losses = fine_tuning.fine_tune(model, rectangles.pictures(6, 0), settings, 1, tmp_path, rectangles.Stop())
+        return losses, model.backbone.stem[1].running_mean.tolist()
     about = evaluation_of(f"{kind}/top1")
     about.check(kind, settings, "here")
     return about.function()(features(), {kind: settings}, [kind])["rows"]

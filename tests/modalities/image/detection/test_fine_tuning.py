@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torchvision.models.resnet import BasicBlock
 
 from clrepro.errors import Interrupted, UserError
 from clrepro.modalities.image.augmentations import STATISTICS
@@ -12,23 +11,10 @@ from clrepro.modalities.image.detection import detector
 from clrepro.modalities.image.detection.fine_tuning import as_input, factor, fine_tune
 from clrepro.modalities.image.detection.precision import answers, average_precision
 from clrepro.modalities.image.encoder import load, make_encoder, save
-from tests.modalities.image.detection.truths import A, found, overlap, truth
+from tests.modalities.image.detection.drawn import COLOURS, SMALL, Stop, TinyResNet, pictures
+from tests.modalities.image.detection.truths import A, found, truth
 
-COLOURS = np.array([[220, 40, 40], [40, 60, 220]], np.uint8)
-SMALL = {"sides": [64], "longest_side": 64, "anchors": [16, 24, 32], "regions": 32, "region_size": 4}
 HOW = {"batch_size": 4, "learning_rate": 0.02, "momentum": 0.9, "weight_decay": 1e-4}
-
-
-class Stop:
-    """Asks to stop at its given look, or never."""
-
-    def __init__(self, after=None):
-        self.after, self.looks = after, 0
-
-    @property
-    def requested(self):
-        self.looks += 1
-        return self.looks == self.after
 
 
 def make_detector(encoder, **changes):
@@ -37,39 +23,6 @@ def make_detector(encoder, **changes):
 
 def evaluate(model, dataset):
     return average_precision(*answers(model, dataset, Stop()))
-
-
-class TinyResNet(nn.Module):
-    """The parts of a ResNet that a detector takes, with a block a stage."""
-
-    def __init__(self, widths=(8, 16, 24, 32)):
-        super().__init__()
-        self.conv1, self.bn1 = nn.Conv2d(3, widths[0], 3, 2, 1, bias=False), nn.BatchNorm2d(widths[0])
-        self.relu, self.maxpool, self.width = nn.ReLU(), nn.Identity(), widths[-1]
-        before = widths[0]
-        for number, width in enumerate(widths, start=1):
-            stride = 1 if number == 1 else 2
-            shortcut = nn.Sequential(nn.Conv2d(before, width, 1, stride, bias=False), nn.BatchNorm2d(width))
-            setattr(self, f"layer{number}", nn.Sequential(BasicBlock(before, width, stride, shortcut)))
-            before = width
-
-
-def pictures(count, seed, side=64):
-    """Red and blue rectangles, one or two a picture, that do not touch."""
-    rng, items = np.random.default_rng(seed), []
-    for _ in range(count):
-        image, boxes, labels = rng.integers(90, 130, (3, side, side)).astype(np.uint8), [], []
-        for _ in range(rng.integers(1, 3)):
-            width, height = rng.integers(16, 33, 2)
-            left, top = rng.integers(0, side - width), rng.integers(0, side - height)
-            box = [left, top, left + width, top + height]
-            if any(overlap(box, other) > 0 for other in boxes):
-                continue
-            boxes.append(box)
-            labels.append(int(rng.integers(2)))
-            image[:, top : top + height, left : left + width] = COLOURS[labels[-1]][:, None, None]
-        items.append({"image": image, **truth(*boxes, labels=labels)})
-    return items
 
 
 def test_a_detector_learns_rectangles(tmp_path):
