@@ -37,7 +37,7 @@ HERE = ROOT / "tests/mutants"
 LOG = ROOT / "logs/mutants.jsonl"
 PAGE = ROOT / "docs/testing.md"
 SAMPLE = 330
-SECONDS = 240  # for the tests of one mutant; where they take longer it hangs, which is noticed as well
+SECONDS = 600  # for the tests of one mutant; where they take longer it hangs, which is noticed as well
 
 
 def tests_of(file: str) -> list[str]:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from clrepro.evaluation.pooling import Loadable, needs_all_layers, pool
 from clrepro.evaluation.senteval.embed import positions
+from clrepro.modalities.sentence import packing
 
 
 def make_head(kind: str, width: int) -> nn.Module:
@@ -36,17 +37,24 @@ class SentenceEncoder(nn.Module):
         from transformers import AutoModel
 
         self.transformer = AutoModel.from_pretrained(path, add_pooling_layer=False, dtype=torch.float32)
+        self.packs = self.transformer.config.model_type in packing.MODELS
+        if self.packs:
+            self.transformer.set_attn_implementation(packing.ATTENTION)
         self.pooling = pooling
         self.head = make_head(head, self.transformer.config.hidden_size) if head else None
         if freeze_embeddings:
             self.transformer.embeddings.requires_grad_(False)
 
     def forward(self, ids: Tensor, mask: Tensor, with_head: bool = False) -> Tensor:
-        """ids, mask: (B, T) int64. Returns (B, D)."""
-        every = needs_all_layers(self.pooling)
-        output = self.transformer(input_ids=ids, attention_mask=mask, output_hidden_states=every)
-        hidden = output.hidden_states if every else (output.last_hidden_state,)
-        vectors = pool(hidden, mask, self.pooling)
+        """ids, mask: (B, T) int64, on the CPU or where the model is. Returns (B, D)."""
+        place = self.transformer.device
+        if self.packs:
+            hidden = packing.hidden_states(self.transformer, ids, mask, self.pooling)
+        else:
+            ids, every = ids.to(place, non_blocking=True), needs_all_layers(self.pooling)
+            output = self.transformer(ids, mask.to(place, non_blocking=True), output_hidden_states=every)
+            hidden = output.hidden_states if every else (output.last_hidden_state,)
+        vectors = pool(hidden, mask.to(place, non_blocking=True), self.pooling)
         return self.head(vectors) if with_head and self.head is not None else vectors
 
 
