@@ -1,6 +1,7 @@
 """Jobs find a free GPU, wait for one, and give it back however they end; on GPUs that are only names."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -16,8 +17,8 @@ JOB = """
 import sys, time
 from pathlib import Path
 from clrepro.workflow.placement import placed
-gpus, per_gpu, folder, seconds = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4])
-with placed(gpus, per_gpu, folder) as names:
+gpus, per_gpu, folder, seconds = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
+with placed(gpus, per_gpu, *[Path(folder)] * bool(folder)) as names:
     begun = time.monotonic()
     print(",".join(names), flush=True)
     time.sleep(seconds)
@@ -69,7 +70,7 @@ def test_no_gpu_ever_has_more_jobs_than_slots_and_none_waits_in_vain(tmp_path):
 def test_a_second_job_goes_to_an_empty_gpu_before_it_shares_one(tmp_path):
     with placed(3, 2, tmp_path) as first:
         assert os.environ["CUDA_VISIBLE_DEVICES"] == "0,1,2" == ",".join(first)
-        second = job(tmp_path, gpus=2, per_gpu=2)
+        second = job(tmp_path, gpus=3, per_gpu=2)
         assert second.stdout.readline().strip() == ""  # it was given its GPUs by our environment
         second.kill()
         second.wait()
@@ -87,6 +88,38 @@ def test_what_a_scheduler_chose_stays(tmp_path, monkeypatch, given):
         assert names == []
         assert os.environ["CUDA_VISIBLE_DEVICES"] == given
     assert not list(tmp_path.iterdir())
+
+
+def test_jobs_in_an_allocation_of_several_gpus_get_one_each(tmp_path, monkeypatch):
+    """As where SLURM gave a whole node to the job that runs Snakemake."""
+    monkeypatch.delenv("CLREPRO_GPUS")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4, 5,7")
+    smi(tmp_path, monkeypatch, "4, GPU-d\\n5, GPU-e\\n6, GPU-f\\n")
+    locks = tmp_path / "locks"
+    with placed(1, 1, locks) as first:
+        assert first == ["GPU-d"] == os.environ["CUDA_VISIBLE_DEVICES"].split(",")
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,7")
+        with placed(2, 1, locks) as second:
+            assert second == ["GPU-e", "7"]  # what nvidia-smi does not list keeps its name
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == "4,5,7"
+        with pytest.raises(UserError, match="needs 4 GPUs and CUDA_VISIBLE_DEVICES names 3"), placed(4, 1, locks):
+            pass
+
+
+def test_jobs_with_temporary_folders_of_their_own_do_not_share_a_gpu(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLREPRO_GPUS", f"test-{os.getpid()}")
+    with placed(1, 1) as (name,):
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        other = job("")
+        time.sleep(1)
+        waits = other.poll() is None and not select.select([other.stdout], [], [], 0)[0]
+        other.kill()
+        other.wait()
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", name)
+    for lock in placement.LOCKS.glob(f"{name}-*"):
+        lock.unlink()
+    assert waits
 
 
 def test_no_gpu_asked_for_or_none_there_is_nothing_to_do(tmp_path, monkeypatch):
@@ -109,12 +142,17 @@ def test_other_users_may_use_the_locks(tmp_path):
         assert (folder.stat().st_mode & 0o7777, (folder / "0-0").stat().st_mode & 0o777) == (0o1777, 0o666)
 
 
+def smi(folder, monkeypatch, answer: str, code: int = 0) -> None:
+    """A program in the place of nvidia-smi."""
+    program = folder / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\nprintf '{answer}'\nexit {code}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+
 def test_nvidia_smi_names_the_gpus(tmp_path, monkeypatch):
     monkeypatch.delenv("CLREPRO_GPUS")
-    program = tmp_path / "nvidia-smi"
-    program.write_text("#!/bin/sh\nprintf 'GPU-1a\\nGPU-2b\\n'\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    smi(tmp_path, monkeypatch, "0, GPU-1a\\n1, GPU-2b\\n")
     assert placement.devices() == ["GPU-1a", "GPU-2b"]
-    program.write_text("#!/bin/sh\nexit 9\n")
+    smi(tmp_path, monkeypatch, "0, GPU-1a\\n", code=9)
     assert placement.devices() == []

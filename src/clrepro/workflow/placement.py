@@ -1,15 +1,15 @@
-"""Places the jobs of one machine on its GPUs, where no scheduler does.
+"""Places the jobs of one machine on its GPUs, where no scheduler gives each job its own.
 
 Every GPU has a number of slots, each a lock file; a job holds one slot of as many GPUs as it needs, sees only these
 (CUDA_VISIBLE_DEVICES), and waits while all are taken. The kernel releases a lock when its holder ends, however it ends.
-All jobs and users of the machine share the locks, whatever their working directory.
+All jobs and users of the machine share the locks, whatever their working directory. Where CUDA_VISIBLE_DEVICES already
+names GPUs (the allocation of a whole node, or a user's choice), jobs are placed on these.
 """
 
 import fcntl
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,32 +19,36 @@ from clrepro.errors import UserError
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 PRETENDED = "CLREPRO_GPUS"  # GPUs with commas between them, instead of what nvidia-smi lists
+LOCKS = Path("/tmp/clrepro-gpus")  # not $TMPDIR, which schedulers and users set to folders of their own
 WAIT_SECONDS = 0.5  # between two looks at the slots
 
 
 @contextmanager
-def placed(gpus: int, per_gpu: int, folder: Path | None = None) -> Iterator[list[str]]:
+def placed(gpus: int, per_gpu: int, folder: Path = LOCKS) -> Iterator[list[str]]:
     """Hold a slot of each of ``gpus`` GPUs, which are the only ones that this process and its children see.
 
-    Yields their names. Does nothing where nothing is asked for, where a scheduler (or the user) has already chosen by
-    CUDA_VISIBLE_DEVICES, or where there is no GPU: then choosing the device decides. per_gpu: jobs that may share a
-    GPU. folder: where the locks lie. Must be entered before torch looks for GPUs. Raises UserError where the machine
-    has fewer GPUs than the job needs.
+    Yields their names. Does nothing where nothing is asked for, where CUDA_VISIBLE_DEVICES names just as many (what a
+    scheduler gave to this job) or none, or where there is no GPU: then choosing the device decides. per_gpu: jobs that
+    may share a GPU. folder: where the locks lie. Must be entered before torch looks for GPUs. Raises UserError where
+    there are fewer GPUs than the job needs.
     """
-    if not gpus or VISIBLE in os.environ or not (known := devices()):
+    before = os.environ.get(VISIBLE)
+    known = visible() if before is not None else devices()
+    if not gpus or not known or (before is not None and len(known) == gpus):
         yield []
         return
     if gpus > len(known):
-        raise UserError(
-            f"the job needs {gpus} GPUs and this machine has {len(known)}; lower `jobs.processes` or `jobs.gpus`"
-        )
-    folder = folder or Path(tempfile.gettempdir()) / "clrepro-gpus"
+        where = f"{VISIBLE} names {len(known)}" if before is not None else f"this machine has {len(known)}"
+        raise UserError(f"the job needs {gpus} GPUs and {where}; lower `jobs.processes` or `jobs.gpus`")
     held = take(known, gpus, per_gpu, folder)
     os.environ[VISIBLE] = ",".join(held)
     try:
         yield list(held)
     finally:
-        del os.environ[VISIBLE]
+        if before is None:
+            del os.environ[VISIBLE]
+        else:
+            os.environ[VISIBLE] = before
         for lock in held.values():
             os.close(lock)
 
@@ -53,12 +57,27 @@ def devices() -> list[str]:
     """The GPUs of this machine, as CUDA_VISIBLE_DEVICES takes them."""
     if PRETENDED in os.environ:
         return [name for name in os.environ[PRETENDED].split(",") if name]
-    command = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
+    return list(listed().values())
+
+
+def visible() -> list[str]:
+    """The GPUs that CUDA_VISIBLE_DEVICES names, by their UUIDs where these are known.
+
+    Numbers will not do for locks: two jobs of one node may both see theirs as GPU 0.
+    """
+    known = listed()
+    return [known.get(name, name) for name in os.environ[VISIBLE].replace(" ", "").split(",") if name]
+
+
+def listed() -> dict[str, str]:
+    """{number: UUID} of the GPUs that nvidia-smi sees."""
+    command = ["nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader"]
     try:
-        listed = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
-        return []
-    return listed.stdout.split() if listed.returncode == 0 else []
+        return {}
+    lines = answer.stdout.splitlines() if answer.returncode == 0 else []
+    return dict(line.replace(" ", "").split(",") for line in lines)
 
 
 def take(known: list[str], gpus: int, per_gpu: int, folder: Path) -> dict[str, int]:
