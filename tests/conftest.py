@@ -36,3 +36,9 @@ def tiny(tmp_path_factory):
     corpus.tokenise(sentences, tokenizer, 16, folder)
     backbone.make_scratch(spec, tokenizer, corpus.TokenisedCorpus(folder), folder / "model")
     return folder, folder / "model", sentences
+
+
+def pytest_collection_modifyitems(items):
+    """Files with end-to-end runs first: where processes share the files, the last to finish is a short one."""
+    long = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in long)

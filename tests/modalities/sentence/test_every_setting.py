@@ -20,7 +20,7 @@ from clrepro import config as configuration
 from clrepro import objectives, stages
 from clrepro.catalogue import Catalogue
 from clrepro.evaluation.senteval.pairs import load_pairs
-from clrepro.modalities.sentence import packing
+from clrepro.modalities.sentence import cost, packing
 from clrepro.modalities.sentence.encoder import make_head
 from clrepro.modalities.sentence.recipe import SentenceRecipe
 from clrepro.paths import read_json
@@ -178,6 +178,7 @@ def test_a_setting_ends_in_the_weights_of_the_plain_trainer(place, name):
     run, record, found = ours(place, name)
     wanted = expected(place, name, record["best_step"])
     assert set(found) == set(wanted)
+    assert record["steps"] == cost.steps(place[1], run)  # what plans price
     assert trainers.apart(found, wanted) < ROUGH.get(name, 1e-5)
     other, beside, weights = ours(place, BESIDE.get(name, "base"))
     if name not in SAME_WEIGHTS:

@@ -10,6 +10,7 @@ from torch import nn
 
 from clrepro.errors import UserError
 from clrepro.modalities.graph.weights import save
+from clrepro.training.epochs import Epochs
 from clrepro.training.loop import StopFlag, Terms, fit, seed_everything
 from clrepro.training.recorder import Recorder
 
@@ -31,10 +32,9 @@ class TwoViews:
         self.batch_size = settings["batch_size"]
         if self.batch_size > count:
             raise UserError(f"batch_size {self.batch_size} is larger than the {count:,} examples; set `{key}`")
-        # a last batch of a single example has no negatives and is left out
-        self.steps_per_epoch = math.ceil(count / self.batch_size) - (count % self.batch_size == 1)
-        self.smallest_batch = min(self.batch_size, count - (self.steps_per_epoch - 1) * self.batch_size)
-        self.steps = max(1, math.ceil(settings["epochs"] * self.steps_per_epoch))
+        epochs = Epochs(count, self.batch_size)
+        self.steps_per_epoch, self.smallest_batch = epochs.steps, epochs.smallest_batch
+        self.steps = epochs.steps_of(settings["epochs"])
         self.step, self.drawn, self.order = 0, -1, np.empty(0, int)
 
     def rows_of(self, step: int) -> tuple[int, np.ndarray]:

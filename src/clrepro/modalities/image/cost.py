@@ -4,6 +4,7 @@ from clrepro.modalities.image.augmentations import AUGMENTATIONS
 from clrepro.modalities.run import Cost, Run
 from clrepro.settings import Common
 from clrepro.sources.source import source
+from clrepro.training.epochs import Epochs
 
 # multiplications of one image forwards: architecture and stem -> (at side, millions, parameters in millions)
 ENCODERS = {
@@ -20,7 +21,7 @@ TEST_REGIONS = 1000
 
 
 def steps(run: Run) -> int:
-    return max(1, round(run.recipe.epochs * images(run) / run.recipe.batch_size))
+    return Epochs(images(run), run.recipe.batch_size).steps_of(run.recipe.epochs)
 
 
 def images(run: Run) -> int:

@@ -16,6 +16,7 @@ from clrepro.modalities.image.image_sets import ImageSet
 from clrepro.modalities.image.label_shares import label_subset
 from clrepro.modalities.image.pixels import Pixels
 from clrepro.training import optimisers
+from clrepro.training.epochs import Epochs
 from clrepro.training.loop import StopFlag, Terms, fit, seed_everything
 from clrepro.training.recorder import Recorder
 
@@ -53,10 +54,9 @@ class ImageWorkload:
         if channels > 1:  # as augmented images lie; with a single channel both orders are the same
             self.model = self.model.to(memory_format=torch.channels_last)
         self.augmentation = Augmentation(settings["augmentation"], encoder["side"], encoder["statistics"])
-        # a last batch of a single image has no negatives and is left out
-        self.steps_per_epoch = math.ceil(count / self.batch_size) - (count % self.batch_size == 1)
-        self.smallest_batch = min(self.batch_size, count - (self.steps_per_epoch - 1) * self.batch_size)
-        self.steps = max(1, math.ceil(settings["epochs"] * self.steps_per_epoch))
+        epochs = Epochs(count, self.batch_size)
+        self.steps_per_epoch, self.smallest_batch = epochs.steps, epochs.smallest_batch
+        self.steps = epochs.steps_of(settings["epochs"])
         self.labels = None
         if anchored:
             known = np.full(count, -1)

@@ -3,6 +3,7 @@
 from clrepro.modalities.run import Cost, Run
 from clrepro.settings import Common
 from clrepro.sources.source import source
+from clrepro.training.epochs import Epochs
 
 TOKENS_PER_SENTENCE = 26  # mean length of the Wikipedia sentences at 32 tokens, special ones included
 DEVELOPMENT_SENTENCES = 4000  # STS-B and SICK-R dev, both columns
@@ -25,8 +26,8 @@ def encoder_size(run: Run) -> tuple[int, int]:
 
 def steps(config: Common, run: Run) -> int:
     lines = config.sentence.corpus_lines or source(config.sentence.corpus).sentences or 0
-    lines *= 1 - run.recipe.held_out
-    return round(run.recipe.epochs * lines / run.recipe.batch_size) if run.objective else 0
+    trained = Epochs(lines - int(lines * run.recipe.held_out), run.recipe.batch_size)
+    return trained.steps_of(run.recipe.epochs) if run.objective else 0
 
 
 def of_run(config: Common, run: Run) -> Cost:

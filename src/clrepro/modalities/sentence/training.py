@@ -1,6 +1,5 @@
 """The sentence workload: dropout views of tokenised sentences, selection on STS-B dev."""
 
-import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from clrepro.evaluation.senteval.pairs import load_pairs
 from clrepro.evaluation.senteval.similarity import spearman_of_pairs
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
 from clrepro.modalities.sentence.encoder import SentenceEncoder, save
+from clrepro.training.epochs import Epochs
 from clrepro.training.loop import StopFlag, Terms, fit, seed_everything
 from clrepro.training.recorder import HELD_OUT_BATCH, HELD_OUT_SEED, HELD_OUT_SENTENCES, Recorder, undisturbed
 
@@ -41,10 +41,9 @@ class SentenceWorkload:
         if settings["dropout"] is not None:
             set_dropout(self.model.transformer, settings["dropout"])
         self.head_at_selection = settings["head_at_selection"]
-        # a last batch of a single sentence has no negatives and is left out
-        self.steps_per_epoch = math.ceil(len(self.rows) / self.batch_size) - (len(self.rows) % self.batch_size == 1)
-        self.smallest_batch = min(self.batch_size, len(self.rows) - (self.steps_per_epoch - 1) * self.batch_size)
-        self.steps = max(1, math.ceil(settings["epochs"] * self.steps_per_epoch))
+        epochs = Epochs(len(self.rows), self.batch_size)
+        self.steps_per_epoch, self.smallest_batch = epochs.steps, epochs.smallest_batch
+        self.steps = epochs.steps_of(settings["epochs"])
         self.epoch, self.order = -1, None
         self.pairs = {
             "stsb_dev": load_pairs(tasks, "STSBenchmark", "dev"),
