@@ -10,7 +10,7 @@ from clrepro.config import parse as checked_config  # Snakemake has a parse of i
 from clrepro.errors import UserError
 from clrepro.objectives import NAMES
 from clrepro.paths import digest
-from clrepro.workflow import fingerprint, manifest, records, start, targets
+from clrepro.workflow import fingerprint, manifest, placement, records, start, targets
 
 LOST = {}  # what finished jobs have made and what is gone or overwritten, by the output that vouches for it
 
@@ -34,6 +34,9 @@ except UserError as failure:
     raise WorkflowError(str(failure)) from None
 
 CONFIG = CATALOGUE.config
+GPUS = placement.slots(CONFIG) if workflow.is_main_process and workflow.local_exec else 0
+if GPUS:  # a job that would only wait for a GPU takes no core
+    workflow.global_resources.setdefault("gpu", GPUS)
 FILES = CATALOGUE.files
 WORK = CONFIG.jobs
 ROOT = f"results/{CONFIG.scale}"
@@ -49,6 +52,14 @@ wildcard_constraints:
     paper="[^/]+",
     name="[^/]+",
     bundle="[^/]+",
+
+
+def cores(threads):
+    """CPU cores of a job with a GPU: one where jobs share this machine's.
+
+    If it needed several, jobs on the CPU would take each as it comes free, and the GPU would wait for the last of them.
+    """
+    return 1 if GPUS else threads
 
 
 def grown(amount):

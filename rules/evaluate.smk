@@ -3,6 +3,12 @@ FEATURES = [one.job for one in JOBS.evaluations.values() if one.reads == "featur
 CHECKPOINTS = [one.job for one in JOBS.evaluations.values() if one.reads == "checkpoint"]
 
 
+def evaluation_cores(bundle, job):
+    if not JOBS.evaluation_resources(job).threads:
+        return 1
+    return cores(WORK.threads) if JOBS.evaluation_uses_gpu(bundle, job) else WORK.threads
+
+
 # of stored features: small jobs, mostly without a GPU
 rule evaluate:
     input:
@@ -22,7 +28,7 @@ rule evaluate:
         f"{BENCHMARKS}/evaluate/{{job}}/{{bundle}}.tsv"
     conda:
         "../envs/torch.yaml"
-    threads: lambda wildcards: WORK.threads if JOBS.evaluation_resources(wildcards.job).threads else 1
+    threads: lambda wildcards: evaluation_cores(wildcards.bundle, wildcards.job)
     resources:
         mem_mb=grown(lambda wildcards: JOBS.evaluation_resources(wildcards.job).memory_mb),
         runtime=grown(lambda wildcards: JOBS.evaluation_resources(wildcards.job).minutes),
@@ -49,7 +55,8 @@ rule evaluate_checkpoint:
         f"{BENCHMARKS}/evaluate_checkpoint/{{job}}/{{bundle}}.tsv"
     conda:
         "../envs/torch.yaml"
-    threads: WORK.threads
+    threads: cores(WORK.threads)
+    priority: bool(GPUS)
     resources:
         mem_mb=grown(WORK.memory_mb),
         runtime=grown(lambda wildcards: JOBS.checkpoint_minutes(wildcards.job)),

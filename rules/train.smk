@@ -16,7 +16,8 @@ rule train:
         f"{BENCHMARKS}/train/{{bundle}}.tsv"
     conda:
         "../envs/torch.yaml"
-    threads: WORK.threads * WORK.processes
+    threads: cores(WORK.threads * WORK.processes)
+    priority: 2 * bool(GPUS)
     resources:
         mem_mb=grown(WORK.memory_mb * WORK.processes),
         runtime=grown(WORK.runtime_minutes),
@@ -41,7 +42,8 @@ rule embed:
         f"{BENCHMARKS}/embed/{{bundle}}.tsv"
     conda:
         "../envs/torch.yaml"
-    threads: WORK.threads
+    threads: cores(WORK.threads)
+    priority: bool(GPUS)
     resources:
         mem_mb=grown(WORK.memory_mb),
         runtime=grown(WORK.runtime_minutes),

@@ -1,6 +1,8 @@
 """What `jobs:` of a configuration says is what every kind of job asks the scheduler for; `device` decides on GPUs."""
 
 import re
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import yaml
@@ -9,13 +11,14 @@ from clrepro.paths import ROOT
 from clrepro.stages import job as jobs
 from tests.workflow.checkout import Checkout
 
+OPTIONS = ("--cores", "64", "--workflow-profile", "none", "--configfile", "config.yaml", "mine.yaml")
 
-def resources(tmp_path, **changes) -> dict[str, dict[str, int]]:
+
+def resources(folder, **changes) -> dict[str, dict[str, int]]:
     """Threads, memory, minutes and GPUs that a dry run prints, by rule; of evaluations by rule and stage."""
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"figures": [], **changes}))
-    folder = Checkout(tmp_path)
-    files = ["--configfile", "config.yaml", "mine.yaml"]
-    dry = folder.run("-n", "--cores", "64", "--workflow-profile", "none", *files).stdout
+    checkout = Checkout(folder)
+    (folder / "mine.yaml").write_text(yaml.safe_dump({"figures": [], **changes}))
+    dry = checkout.run("-n", *OPTIONS).stdout
     found = {}
     for block in re.findall(r"^rule .*?(?=^\[|\Z)", dry, re.M | re.S):
         rule = re.match(r"rule (\w+):", block)[1]
@@ -48,6 +51,27 @@ def test_several_processes_ask_for_as_much_each(tmp_path):
     found = resources(tmp_path, papers=["nie2023"], tables=["nie2023/table_1"], jobs=mine)
     assert found["train"] == {"threads": 6, "mem_mb": 10000, "runtime": 60, "gpu": 4}
     assert found["embed"] == {"threads": 3, "mem_mb": 5000, "runtime": 60, "gpu": 2}
+
+
+def test_a_gpu_of_this_machine_waits_for_no_core_and_no_job_waits_for_it_on_one(tmp_path, monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    mine = {"threads": 3, "gpus": 1, "per_gpu": 2}
+    asked = dict(papers=["nie2023"], tables=["nie2023/table_1"], device="auto", jobs=mine)
+    (tmp_path / "none").mkdir()
+    monkeypatch.setenv("CLREPRO_GPUS", "")
+    assert resources(tmp_path / "none", **asked)["train"]["threads"] == 3
+    monkeypatch.setenv("CLREPRO_GPUS", "0,1")
+    found = resources(tmp_path, **asked)
+    assert found["train"]["gpu"] == 1
+    assert found["train"].get("threads", 1) == found["embed"].get("threads", 1) == 1
+    assert found["evaluate transfer"]["threads"] == 3  # on the CPU
+    (tmp_path / "more.smk").write_text("include: 'Snakefile'\nprint('slots', workflow.global_resources['gpu'].value)\n")
+    command = [sys.executable, "-m", "snakemake", "-n", "-s", "more.smk", *OPTIONS]
+    limits = ([], ["--resources", "gpu=3"])
+    printed = [
+        subprocess.run([*command, *limit], cwd=tmp_path, capture_output=True, text=True).stdout for limit in limits
+    ]
+    assert ["slots 4" in printed[0], "slots 3" in printed[1]] == [True, True]
 
 
 def test_a_job_takes_gpus_only_where_the_device_is_one_and_as_many_share_one_as_the_configuration_says(

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clrepro.errors import UserError
+from clrepro.settings import Common
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 PRETENDED = "CLREPRO_GPUS"  # GPUs with commas between them, instead of what nvidia-smi lists
@@ -51,6 +52,13 @@ def placed(gpus: int, per_gpu: int, folder: Path = LOCKS) -> Iterator[list[str]]
             os.environ[VISIBLE] = before
         for lock in held.values():
             os.close(lock)
+
+
+def slots(config: Common) -> int:
+    """How many jobs with a GPU can run on this machine at once, GPUs counted that each of them needs."""
+    if config.device not in ("auto", "cuda") or not config.jobs.gpus:
+        return 0
+    return config.jobs.per_gpu * len(visible() if VISIBLE in os.environ else devices())
 
 
 def devices() -> list[str]:
