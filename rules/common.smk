@@ -62,6 +62,12 @@ def cores(threads):
     return 1 if GPUS else threads
 
 
+def evaluation_cores(bundle, job):
+    if not JOBS.evaluation_resources(job).threads:
+        return 1
+    return cores(WORK.threads) if JOBS.evaluation_uses_gpu(bundle, job) else WORK.threads
+
+
 def grown(amount):
     """Memory or time of a job: what was not enough is asked for once, twice, three times as much."""
     return lambda wildcards, attempt: (amount(wildcards) if callable(amount) else amount) * attempt

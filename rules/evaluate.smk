@@ -3,12 +3,6 @@ FEATURES = [one.job for one in JOBS.evaluations.values() if one.reads == "featur
 CHECKPOINTS = [one.job for one in JOBS.evaluations.values() if one.reads == "checkpoint"]
 
 
-def evaluation_cores(bundle, job):
-    if not JOBS.evaluation_resources(job).threads:
-        return 1
-    return cores(WORK.threads) if JOBS.evaluation_uses_gpu(bundle, job) else WORK.threads
-
-
 # of stored features: small jobs, mostly without a GPU
 rule evaluate:
     input:
