@@ -32,6 +32,8 @@ def test_effective_rank_counts_squares_or_values():
     assert values[:3] == pytest.approx([5, 1, 1])
     assert collapse.effective_rank(values) == 2  # 26 of 27
     assert collapse.effective_rank(values, power=1) == 3  # 6 of 7 are too few
+    found = collapse.statistics(left @ np.diag([5.0, 1.0, 1.0]) @ right.T)
+    assert (found["rank_of_squares_raw"], found["rank_of_values_raw"]) == (2, 3)
     assert collapse.effective_rank(np.ones(20)) == 19  # 19 of 20 are 95 %
     assert collapse.effective_rank(np.full(100, 0.3)) == 95  # which rounding misses
     assert collapse.effective_rank(np.zeros(4)) == 0

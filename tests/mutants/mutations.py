@@ -19,7 +19,7 @@ OPERATIONS = {
 }  # fmt: skip
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "mean": "sum", "floor": "ceil", "ceil": "floor",
          "argmax": "argmin", "argmin": "argmax", "minimum": "maximum", "maximum": "minimum"}  # fmt: skip
-WORDS = {"say", "print", "UserError", "ValueError", "unknown", "Diverged", "Interrupted", "Field", "title"}
+WORDS = {"say", "print", "UserError", "ValueError", "unknown", "Diverged", "Interrupted", "Field", "title", "tqdm"}
 
 TECHNICAL = {"encoding", "strict", "exist_ok", "parents", "non_blocking", "copy", "indent", "check_invariants"}
 
@@ -96,7 +96,7 @@ def changes(tree: ast.AST, span, text: str) -> Iterator[tuple[ast.AST, int, int,
             yield node, last - len(name_of(node.func)), last, NAMES[name_of(node.func)]
         elif isinstance(node, ast.AugAssign | ast.Expr) and is_work(node):
             yield node, start, end, "pass"
-        elif isinstance(node, ast.keyword) and node.arg and node.arg not in TECHNICAL:
+        elif isinstance(node, ast.keyword) and node.arg:
             comma = text.find(",", end)
             gap = text[end : comma + 1]
             yield node, start, comma + 1 if comma > 0 and not gap.strip(", \n") else end, ""
@@ -109,7 +109,7 @@ def worth_changing(tree: ast.AST) -> Iterator[ast.AST]:
             continue
         if isinstance(child, ast.Call) and name_of(child.func) in WORDS:
             continue
-        if isinstance(child, ast.keyword) and child.arg in WORDS | {"description", "help", "msg", "doc"}:
+        if isinstance(child, ast.keyword) and child.arg in WORDS | TECHNICAL | {"description", "help", "msg", "doc"}:
             continue
         if isinstance(child, ast.AnnAssign):
             if child.value is not None:

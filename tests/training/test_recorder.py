@@ -11,7 +11,7 @@ from clrepro.modalities.sentence.encoder import SentenceEncoder
 from clrepro.modalities.sentence.training import SentenceWorkload, measure_encoder
 from clrepro.paths import read_json, write_json
 from clrepro.training import export, loop
-from clrepro.training.recorder import recorded_steps
+from clrepro.training.recorder import Recorder, recorded_steps
 from tests.modalities.sentence.trainings import SETTINGS, train, weights
 
 
@@ -68,6 +68,56 @@ def test_statistics_say_what_an_independent_embedding_says(tiny, demo_tasks, tmp
     of_trained = [row for row in statistics["rows"] if row[0] == 0 and not row[1].startswith("train_")]
     assert untrained["rows"] == of_trained
     assert untrained["histograms"] == [item for item in statistics["histograms"] if item["step"] == 0]
+
+
+def test_a_batch_is_recorded_as_its_statistics_are_defined():
+    rng = np.random.default_rng(0)
+    first, second = (rng.normal(size=(6, 4)) for _ in range(2))
+    recorder = Recorder()
+    recorder.batch(7, torch.from_numpy(first), torch.from_numpy(second), 1.25)
+    found = {name: value for step, name, value in recorder.rows if step == 7}
+    first, second = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (first, second))
+    cosines = first @ second.T
+    angles = np.arccos(cosines)
+    apart = ~np.eye(6, dtype=bool)
+
+    def uniformity(rows):
+        distances = ((rows[:, None] - rows[None]) ** 2).sum(-1)[np.triu_indices(6, 1)]
+        return np.log(np.exp(-2 * distances).mean())
+
+    loss = np.log(np.exp(cosines / 0.05).sum(1)) - cosines.diagonal() / 0.05
+    distances = np.sqrt(2 - 2 * cosines)
+    assert found == pytest.approx({
+        "train_loss": 1.25,
+        "train_contrastive_loss": loss.mean(),
+        "train_alignment": (2 - 2 * cosines.diagonal()).mean(),
+        "train_uniformity": (uniformity(first) + uniformity(second)) / 2,
+        "train_distance_gap": distances[apart].mean() - distances.diagonal().mean(),
+        "train_positive_angle_mean": angles.diagonal().mean(),
+        "train_negative_angle_mean": angles[apart].mean(),
+    }, rel=1e-6)  # fmt: skip
+
+
+def test_what_is_recorded_of_held_out_examples():
+    """Where the papers name no value, the ones that figures and claims read."""
+    views = torch.from_numpy(np.random.default_rng(1).normal(size=(2, 8, 5)))
+    recorder = Recorder()
+    recorder.held_out(3, [tuple(views)])
+    names = [name for _, name, _ in recorder.rows]
+    for share in ("hardest_share", "hardest_weight"):
+        at = [name.split("@")[1] for name in names if name.startswith(f"heldout_{share}@")]
+        assert at == ["0.001", "0.003", "0.005", "0.01", "0.02", "0.03", "0.05", "0.07", "0.1", "0.2", "0.3", "0.5",
+                      "1", "3"]  # fmt: skip
+    lambdas = ["0.1", "0.25", "0.5", "1", "2"]
+    assert [name.split("@")[1] for name in names if name.startswith("heldout_ratio_kept@")] == lambdas
+    met = [tuple(name.split("@")[1:]) for name in names if name.startswith("heldout_ratio_met@")]
+    assert met == [(lam, ratio) for lam in lambdas for ratio in ("1", "1.5")]
+    histograms = {part["statistic"]: (part["low"], part["high"], len(part["counts"])) for part in recorder.histograms}
+    assert histograms == {
+        "heldout_positive_cosine": (-1, 1, 200),
+        "heldout_within_cosine": (-1, 1, 200),
+        **{f"heldout_ratio_lower@{lam}": (0, 4, 100) for lam in lambdas},
+    }
 
 
 def test_recorded_steps_are_thinned_evenly_and_keep_the_ends():

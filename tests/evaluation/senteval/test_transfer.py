@@ -138,6 +138,6 @@ def test_means_round_as_numpy_does():
 
 def test_what_cannot_be_evaluated_is_refused(tmp_path):
     with pytest.raises(UserError, match="the embedding of 'a bad one' is not finite"):
-        transfer.evaluate_transfer(np.array([[0.0], [np.nan]]), ["good", "a bad one"], tmp_path, "fast", ())
+        transfer.evaluate_transfer(np.array([[0.0, 1.0], [np.nan, 1.0]]), ["good", "a bad one"], tmp_path, "fast", ())
     with pytest.raises(UserError, match="6 examples cannot be cut into 10 folds"):
         transfer.folds_of(np.array([0, 1, 0, 1, 0, 1]), 10, np.arange(6))
