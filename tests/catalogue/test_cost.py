@@ -2,7 +2,9 @@
 
 import pytest
 
-from clrepro.catalogue import cost
+from clrepro import config as configuration
+from clrepro.catalogue import Catalogue, cost
+from clrepro.cli import plan_tables
 from clrepro.modalities.image.plan import IMAGE
 
 
@@ -49,3 +51,18 @@ def test_the_price_of_fine_tunings(paper_scale):
         for name, molecules in counts.items()
     }
     assert {name: price.hours for name, price in prices.items()} == pytest.approx(expected)
+
+
+def test_a_time_limit_that_four_attempts_overrun_is_named_with_one_that_is_enough(capsys):
+    def printed(minutes: int, runs: int = 1) -> list[str]:
+        config = configuration.load("paper")
+        jobs = config.jobs.model_copy(update={"runtime_minutes": minutes, "runs": runs})
+        plan_tables.print_limits(Catalogue(config.model_copy(update={"jobs": jobs})))
+        return capsys.readouterr().out.splitlines()
+
+    assert printed(720) == []
+    (line,) = printed(41)  # 6.835 hours are 410.1 minutes, ten times 41.01
+    assert line.startswith("TOO SHORT: a training job of CIFAR100_ResNet-50 is priced at 6.8 hours; four attempts")
+    assert "`jobs.runtime_minutes: 42` or more" in line
+    assert printed(42) == []
+    assert len(printed(42, runs=2)) > 0

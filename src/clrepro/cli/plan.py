@@ -21,6 +21,7 @@ def plan(
     tabled = {run for table in catalogue.tables for run in table.runs}
     plan_tables.print_tables(catalogue, tabled)
     plan_tables.print_jobs(catalogue)
+    plan_tables.print_limits(catalogue)
     plan_tables.print_sources(catalogue)
     plan_tables.print_simulations(catalogue)
     if figures:

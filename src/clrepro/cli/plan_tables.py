@@ -1,9 +1,13 @@
 """What ``clrepro plan`` prints, one function a part."""
 
+import math
+
 from clrepro.catalogue import Catalogue, cost
 from clrepro.catalogue.jobs import Jobs
 from clrepro.cli.options import megabytes
 from clrepro.modalities.run import Run
+
+ATTEMPTED = 1 + 2 + 3 + 4  # times the time limit: the cluster profiles try a job four times, with more time each time
 
 
 def print_tables(catalogue: Catalogue, tabled: set[Run]) -> None:
@@ -28,6 +32,24 @@ def print_jobs(catalogue: Catalogue) -> None:
     jobs = sum(Jobs(catalogue).counts.values())
     print(f"\n{jobs} jobs; a training under way keeps up to {megabytes(4 * largest)} of state")
     print(f"Hours are of {hardware.name} at {hardware.teraflops:g} TFLOP/s, from operation counts: an estimate.")
+
+
+def print_limits(catalogue: Catalogue) -> None:
+    """The longest training job of each backbone that four attempts may not finish."""
+    given = catalogue.config.jobs.runtime_minutes
+    allowed = ATTEMPTED * given / 60
+    longest: dict[str, float] = {}
+    for bundle in Jobs(catalogue).bundles.values():
+        hours, key = cost.of_runs(catalogue, bundle.runs).hours, bundle.runs[0].backbone.key
+        longest[key] = max(hours, longest.get(key, 0.0))
+    for key, hours in longest.items():
+        if hours > allowed:
+            enough = math.ceil(60 * hours / ATTEMPTED)
+            print(
+                f"TOO SHORT: a training job of {key} is priced at {hours:.1f} hours; four attempts, which go on "
+                f"where the last one stopped, may take {allowed:.1f} (`jobs.runtime_minutes: {given}`, then 2, 3 and 4 "
+                f"times as many): set `jobs.runtime_minutes: {enough}` or more, or lower `jobs.runs`"
+            )
 
 
 def print_sources(catalogue: Catalogue) -> None:
