@@ -92,6 +92,12 @@ def test_a_row_of_an_image_recipe_stands_in_tables_of_images_only():
     assert sizes == {8, 128}
 
 
+def test_a_scale_sweeps_the_rates_that_it_names():
+    some = asking("demo", image={"training": {"learning_rates": [1e-4, 1.0]}})
+    sweep = cell_of(some, "oar2024", "table_3", "BT", "10%")
+    assert [value for value, _ in sweep.points] == [1e-4, 1.0]
+
+
 # sweeps, from results written by hand
 
 

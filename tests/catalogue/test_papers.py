@@ -126,3 +126,20 @@ def test_macl_and_its_controls_differ_in_what_they_should_and_share_what_they_ca
     assert "dropout0.2" in macl.runs[0].slug
     assert "reweight_false" in macl.runs[0].slug
     assert cells["huang2023", "table_B5", "BERT MACL", "Avg"].runs == macl.runs
+
+
+def test_the_first_run_of_a_table_may_be_named_by_cells_rows_or_columns(monkeypatch):
+    runs = {name: {"recipe": None, "modality": name} for name in ("one", "two", "three")}
+    tables = {
+        "of cells": {"cells": {"run": "one"}, "columns": {"A": None}},
+        "of rows": {"cells": {"run": "one"}, "rows": {"R": {"run": "two"}}},
+        "of columns": {"cells": {"run": "one"}, "rows": {"R": None}, "columns": {"A": {"run": "three"}}},
+        "of none": {"rows": {"R": {}}},
+    }
+    monkeypatch.setattr(papers, "load", lambda paper, part: {"tables": tables, "runs": runs})
+    papers.first_run.cache_clear()
+    found = {name: papers.first_run("paper", name) for name in tables}
+    papers.first_run.cache_clear()
+    assert {name: run and run[1]["modality"] for name, run in found.items()} == {
+        "of cells": "one", "of rows": "two", "of columns": "three", "of none": None,
+    }  # fmt: skip

@@ -28,6 +28,15 @@ def test_accuracies_rank_ties_by_class_and_refuse_nan():
 # linear probe
 
 
+def test_a_probe_starts_as_torchs_layers_do():
+    for found, wanted in zip(
+        linear_probe.initial(400, 50, torch.Generator().manual_seed(0)),
+        (nn.Linear(400, 50).weight, nn.Linear(400, 5000).bias), strict=True,
+    ):  # fmt: skip
+        assert found.abs().max() <= 1 / 20
+        assert found.abs().mean() == pytest.approx(float(wanted.detach().abs().mean()), rel=0.3)
+
+
 @pytest.mark.parametrize(
     "settings",
     [

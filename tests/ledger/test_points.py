@@ -1,8 +1,11 @@
 """Reductions of a curve to one number."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
+
+from clrepro.ledger import points
 
 
 def test_thirds_of_a_curve_are_fixed_beforehand():
@@ -15,3 +18,16 @@ def test_thirds_of_a_curve_are_fixed_beforehand():
     noise = np.random.default_rng(0).normal(size=(4000, 30))
     rises = [REDUCTIONS["late"](list(row)) - REDUCTIONS["middle"](list(row)) for row in noise]
     assert abs(np.mean(rises)) < 4 * np.std(rises) / math.sqrt(len(rises))
+
+
+def test_a_curve_is_in_the_order_of_steps_and_empty_where_a_file_is_missing():
+    run = SimpleNamespace(has_statistics=True)
+    figure = SimpleNamespace(scored=(), statistics=(), histograms=(), scores=(), pictures=())
+    record = {"history": [{"step": 8, "loss": 1.0}, {"step": 4, "loss": 2.0}]}
+    found = {}
+    for name, parts in {"whole": (record, {"rows": [[6, "loss", 1.5]]}), "no statistics": (record, None),
+                        "no record": (None, {"rows": []})}.items():  # fmt: skip
+        one, two = parts
+        records = SimpleNamespace(record=lambda run, one=one: one, statistics=lambda run, two=two: two)
+        found[name] = points.curve(run, figure, "loss", records)
+    assert found == {"whole": [(4, 2.0), (6, 1.5), (8, 1.0)], "no statistics": [], "no record": []}
