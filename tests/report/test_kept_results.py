@@ -81,7 +81,7 @@ def test_the_curves_over_epochs_are_the_scores_of_their_runs(graphs, runs):
         for run in point.runs
         if str(run.folder).split("/runs/")[1] in runs
     }
-    assert len(kept) == len(points) >= 300
+    assert len(kept) == len(points) == 330
     for place, entry in points.items():
         assert kept.loc[place, "value"] == pytest.approx(round(entry["results"]["svm"]["None"][0][3], 2))
     assert set(kept["statistic"]) == {"svm/accuracy"}  # what training recorded is kept as means, with the runs
