@@ -3,7 +3,7 @@
 import pytest
 
 from clrepro import config as configuration
-from clrepro.catalogue import Catalogue, papers
+from clrepro.catalogue import Catalogue, papers, tables
 from clrepro.catalogue.tables import row_order
 from clrepro.errors import UserError
 from tests.catalogue.asking import asking
@@ -58,3 +58,24 @@ def test_only_the_papers_own_settings_are_comparable(paper_scale):
 def test_a_table_of_a_paper_that_is_left_out_says_so():
     with pytest.raises(UserError, match=r"of a paper that `papers` leaves out; `tables: \[\]` is all of li2024"):
         asking("bench", papers=["li2024"])
+
+
+def test_baselines_of_printed_differences_have_an_experiment_of_their_own():
+    found = {place[:2]: place[3] for place in tables.baselines("li2024", "table_4")}
+    rows = {f"baseline of {encoder} {row}" for encoder in ("BERT_base", "RoBERTa_base")
+            for row in ("mMHE", "mMHS", "mB", "mV")}  # fmt: skip
+    assert {row for row, _ in found} == rows
+    assert len(found) == len(rows) * 8  # seven tasks and their mean
+    assert found["baseline of RoBERTa_base mV", "MR"] == {
+        "run": "V", "backbone": "RoBERTa_base", "score": "transfer/MR"
+    }  # fmt: skip
+
+
+def test_a_number_in_a_figure_has_an_experiment_only_where_row_and_column_have_one(monkeypatch):
+    spec = {"cells": {"score": "a"}, "rows": {"R": {"run": "one"}, "S": None}, "columns": {"A": {"backbone": "b"}}}
+    monkeypatch.setattr(papers, "load", lambda paper, part: {"tables": {"figure_1": spec}})
+    table = {"rows": [{"id": row, "values": {"A": 1, "B": 2}} for row in ("R", "S", "T")]}
+    found = {place[:2]: place[3] for place in tables.of_figure("paper", "figure_1", table)}
+    assert found.pop(("R", "A")) == {"score": "a", "run": "one", "backbone": "b"}
+    assert set(found.values()) == {None}
+    assert len(found) == 5

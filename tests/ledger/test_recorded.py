@@ -35,5 +35,18 @@ def test_a_figure_that_names_no_statistics_takes_all():
     assert best == [(4, "best_stsb_dev", None, 0.7)]
 
 
+def test_scores_belong_to_the_step_of_the_checkpoint_and_to_0_where_nothing_was_trained(monkeypatch):
+    monkeypatch.setattr(recorded, "score_of_run", lambda run, name, records: {"svm/accuracy": 71.5}.get(name))
+    figure = SimpleNamespace(
+        statistics=("none",), histograms=(), scores=("svm/accuracy", "not there"), pictures=("spectrum",)
+    )
+    monkeypatch.setattr(recorded.modalities, "evaluation_of", lambda kind: kind)
+    for record, step in ((RECORD, 4), ({"history": []}, 0)):
+        arrays = {"values": [3.0, 1.0]}
+        records = SimpleNamespace(record=lambda run, record=record: record, arrays=lambda run, about: arrays)
+        found = list(recorded.rows_of(SimpleNamespace(has_statistics=False), figure, records))
+        assert found == [(step, "svm/accuracy", None, 71.5), (step, "values", 0, 3.0), (step, "values", 1, 1.0)]
+
+
 def test_a_run_without_a_record_has_no_rows():
     assert rows(None) == []

@@ -1,10 +1,12 @@
 """Scores of runs, and the choice of a sweep's learning rate from results written by hand."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from clrepro.ledger import Records, cells
+from clrepro.ledger import scores as ledger
 from clrepro.ledger.scores import scores
 from clrepro.modalities import evaluation_of
 from tests.catalogue.asking import asking, cell_of
@@ -29,6 +31,21 @@ def test_scores_pick_the_test_split_and_average_rounded_values():
     assert score("sts/Avg") == round((51.2 + 51.3 + 51.4 + 51.5 + 51.6 + 60.0 + 70.01) / 7, 2)
     assert score("transfer/MRPC") == 71.23
     assert score("transfer_dev/MRPC") == 70.0
+
+
+def test_a_run_s_score_is_the_mean_of_its_repetitions_and_a_row_s_that_of_its_cells_seed_by_seed(monkeypatch):
+    monkeypatch.setattr(ledger, "values_of_run", lambda run, name, records: {0: 1.0, 1: 3.0, 2: 5.0})
+    assert ledger.score_of_run(None, "molecules/auc", None) == 3.0
+    kept = {
+        "A": ledger.Scores({1: 10.0, 2: 20.0}),
+        "B": ledger.Scores({1: 30.0}),
+        "C": ledger.Scores({1: 80.0, 2: 1.0}),
+    }
+    monkeypatch.setattr(ledger, "scores", lambda catalogue, cell, records: kept[cell])
+    catalogue = SimpleNamespace(cells={("paper", name): name for name in "AB"}, baselines={("paper", "C"): "C"})
+    found = ledger.mean_of(catalogue, [("paper", name) for name in "ABC"], None)
+    assert found.by_seed == {1: 40.0}
+    assert ledger.mean_of(catalogue, [("paper", "D")], None).by_seed == {}
 
 
 def write(run, select, test, diverged=False):

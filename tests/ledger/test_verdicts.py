@@ -24,6 +24,8 @@ def test_the_summary_has_the_interval_of_two_one_sided_tests():
         (Ours(76, 0.1, 3, 75.8, 76.2), 76.0, False, "not comparable"),
         (Ours(76, 0.1, 3, 75.8, 76.2), None, True, "not comparable"),
         (Ours(76, 0.1, 3, 75.8, 76.2), 76.0, True, "reproduced"),
+        (Ours(76, 0.1, 3, 75.0, 77.0), 76.0, True, "reproduced"),  # the ends of the band are inside
+        (Ours(78, 0.1, 3, 77.0, 79.0), 76.0, True, "undecided"),
         (Ours(74, 0.1, 3, 73.8, 74.2), 76.0, True, "differs"),
         (Ours(75, 0.9, 3, 73.0, 77.0), 76.0, True, "undecided"),
         (Ours(76, None, 1, None, None), 76.0, True, "undecided"),

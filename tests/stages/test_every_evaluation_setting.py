@@ -16,7 +16,7 @@ from clrepro.modalities.image.augmentations import STATISTICS
 from clrepro.modalities.image.detection import detector, fine_tuning
 from clrepro.modalities.image.detection.plan import DetectionSettings
 from clrepro.modalities.image.forms import HeadForm, LinearForm, NeighbourForm
-from clrepro.modalities.image.probes import Features, classes_of
+from clrepro.modalities.image.probes import Features
 from clrepro.paths import ROOT
 from tests.modalities.graph.molecules.drawn import SMILES, Stop, stored
 from tests.modalities.image.detection import drawn as rectangles
@@ -101,12 +101,6 @@ def test_a_setting_changes_the_result(kind, key, tmp_path):
                            ((usual, "one"), (usual, "two"), (changed, "three")))  # fmt: skip
     assert first == again
     assert first != other
-
-
-def test_heads_have_a_class_for_every_label_of_either_split():
-    vectors = np.zeros((2, 3), np.float32)
-    for train, test in (([0, 4], [1, 2]), ([0, 1], [4, 2])):
-        assert classes_of(Features(vectors, np.array(train), vectors, np.array(test))) == 5
 
 
 def test_no_field_is_left_out():

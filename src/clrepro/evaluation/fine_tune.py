@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from clrepro.errors import UserError
+from clrepro.evaluation.labels import class_count
 from clrepro.evaluation.linear_probe import Batches, accuracies, initial, one_thread, paired, shuffled
 
 
@@ -50,7 +51,7 @@ def evaluate(
     settings = settings or HeadSettings()
     features, labels = paired(train, train_labels, "train", device)
     tested, answers = paired(test, test_labels, "test", device)
-    classes = int(max(labels.max(), answers.max())) + 1
+    classes = class_count(labels, answers)
     return score(train_head(features, labels, classes, settings), [(tested, answers)])
 
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from clrepro.errors import UserError, unknown
+from clrepro.evaluation.labels import class_count
 from clrepro.evaluation.linear_probe import accuracies, paired
 from clrepro.evaluation.statistics import unit
 
@@ -27,7 +28,7 @@ def evaluate(
     train_labels: np.ndarray | Tensor,
     test: np.ndarray | Tensor,
     test_labels: np.ndarray | Tensor,
-    k: int = 200,
+    k: int,
     weighting: Weighting = "weighted",
     temperature: float = 0.1,
     block: int = BLOCK,
@@ -44,7 +45,7 @@ def evaluate(
         raise UserError(f"k = {k} neighbours of {len(features)} training examples: k must be from 1 to that number")
     if weighting not in get_args(Weighting):
         raise unknown("weighting", weighting, get_args(Weighting), "kNN")
-    classes = int(max(labels.max(), answers.max())) + 1
+    classes = class_count(labels, answers)
     known = unit(features)
     parts = []
     for rows in unit(tested).split(block):

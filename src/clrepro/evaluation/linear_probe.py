@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from clrepro.errors import UserError
+from clrepro.evaluation.labels import class_count
 
 Schedule = Literal["constant", "cosine", "steps"]
 Batches = Callable[[int], Iterable[tuple[Tensor, Tensor]]]  # of an epoch: (inputs, labels), ...
@@ -57,7 +58,7 @@ def evaluate(
         raise UserError(
             f"train features are {features.shape[1]} wide and test features {tested.shape[1]}; embed both alike"
         )
-    classes = int(max(labels.max(), answers.max())) + 1
+    classes = class_count(labels, answers)
     batches = shuffled(features, labels, settings.batch_size, settings.seed)
     with one_thread(device):
         weights, biases = fit(batches, features.shape[1], classes, settings, device)

@@ -95,6 +95,7 @@ def test_bad_encoders_are_refused_with_the_remedy(bert, tiny, tmp_path):
     np.savez(tmp_path / "digest.npz", sentences="0f3a", vectors=np.zeros((3, 2)))
     np.savez(tmp_path / "short.npz", sentences=np.array(["a"]), vectors=np.zeros((3, 2)))
     np.savez(tmp_path / "nan.npz", sentences=np.array(["a", "b"]), vectors=np.array([[0.0], [np.nan]]))
+    np.savez(tmp_path / "counts.npz", sentences=np.array(["a"]), vectors=np.ones((1, 2), int))
     np.save(tmp_path / "alone.npy", np.zeros((3, 2)))
     (tmp_path / "empty").mkdir()
     for name, pooling, message in (
@@ -107,6 +108,7 @@ def test_bad_encoders_are_refused_with_the_remedy(bert, tiny, tmp_path):
         (tmp_path / "absent.npz", None, "absent.npz is missing"),
         (tmp_path / "digest.npz", None, "an array of strings"),
         (tmp_path / "short.npz", None, "1 sentences, but vectors of shape"),
+        (tmp_path / "counts.npz", None, "no array of vectors of floating-point numbers"),
         (tmp_path / "nan.npz", None, "sentence 2 is not finite: 'b'"),
         (tmp_path / "alone.npy", None, "needs alone.txt beside it"),
         (tmp_path / "short.npz", "avg", "pooled already"),

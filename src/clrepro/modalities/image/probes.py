@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from clrepro.evaluation import collapse, fine_tune, knn, linear_probe
+from clrepro.evaluation.labels import class_count
 from clrepro.modalities.image.features import Images
 from clrepro.modalities.image.label_shares import label_subset, selection_rows
 
@@ -64,14 +65,11 @@ def linear(features: Features, settings: dict[str, dict[str, Any]]) -> list[list
     else:
         batches, device = features.images.augmented(augmentation, how.batch_size), features.images.device
         test, answers = linear_probe.paired(features.test, features.test_labels, "test", device)
-        weights, biases = linear_probe.fit(batches, test.shape[1], classes_of(features), how, device)
+        weights, biases = linear_probe.fit(
+            batches, test.shape[1], class_count(features.train_labels, features.test_labels), how, device
+        )
         scores = linear_probe.accuracies(linear_probe.logits(test, weights, biases), answers)
     return [["linear", "test", metric, value] for metric, value in scores.items()]
-
-
-def classes_of(features: Features) -> int:
-    """One for every label that occurs in either split."""
-    return int(max(features.train_labels.max(), features.test_labels.max())) + 1
 
 
 def nearest(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
@@ -90,7 +88,7 @@ def finetune(features: Features, settings: dict[str, dict[str, Any]]) -> list[li
     Of a frozen encoder a head on stored features; else encoder and head, on images as a test shows them.
     """
     labels = features.train_labels
-    classes = classes_of(features)
+    classes = class_count(features.train_labels, features.test_labels)
     chosen = {"test": None, "selection": selection_rows(labels)}
     found = []
     for task, how in settings.items():
