@@ -42,8 +42,9 @@ def test_scores_belong_to_the_step_of_the_checkpoint_and_to_0_where_nothing_was_
     )
     monkeypatch.setattr(recorded.modalities, "evaluation_of", lambda kind: kind)
     for record, step in ((RECORD, 4), ({"history": []}, 0)):
-        arrays = {"values": [3.0, 1.0]}
-        records = SimpleNamespace(record=lambda run, record=record: record, arrays=lambda run, about: arrays)
+        records = SimpleNamespace(
+            record=lambda run, record=record: record, arrays=lambda run, about: {"values": [3.0, 1.0]}
+        )
         found = list(recorded.rows_of(SimpleNamespace(has_statistics=False), figure, records))
         assert found == [(step, "svm/accuracy", None, 71.5), (step, "values", 0, 3.0), (step, "values", 1, 1.0)]
 
