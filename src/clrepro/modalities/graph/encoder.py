@@ -71,7 +71,8 @@ class Batch:
         pool = (graphs.starts, itself, np.arange(count + 1), graphs.graph)
 
         def moved(arrays: tuple[np.ndarray, ...]) -> tuple[Tensor, ...]:
-            return tuple(torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in arrays)
+            arrays = map(np.ascontiguousarray, arrays)
+            return tuple(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays)
 
         kinds, masked, features = moved((graphs.kinds, view.masked, view.features))
         return cls(kinds, masked, features, moved(neighbours), moved(pool))

@@ -22,8 +22,9 @@ class Pixels:
     def view(self, rows: np.ndarray, augmentation: Augmentation, seed: int, epoch: int, view: int) -> Tensor:
         """One augmented view of some images, (k, C, side, side) float32."""
         if self.resident is not None:
-            chosen = self.resident[torch.from_numpy(rows).to(self.device)]
+            chosen = self.resident[torch.from_numpy(rows).to(self.device, non_blocking=True)]
         else:
-            chosen = torch.from_numpy(np.ascontiguousarray(self.split.images[rows])).to(self.device)
+            chosen = torch.from_numpy(np.ascontiguousarray(self.split.images[rows]))
+            chosen = chosen.to(self.device, non_blocking=True)
         sizes = None if self.split.sizes is None else self.split.sizes[rows]
         return augment(chosen, augmentation, seed, epoch, rows, view, sizes)

@@ -81,7 +81,7 @@ class ImageWorkload:
         self.pixels = self.pixels or Pixels(self.split, device)
         self.step, rows = step + 1, self.order_of(step)
         view1, view2 = (self.pixels.view(rows, self.augmentation, self.seed, self.epoch, view) for view in (0, 1))
-        labels = None if self.labels is None else self.labels[torch.from_numpy(rows)].to(device)
+        labels = None if self.labels is None else self.labels[torch.from_numpy(rows)].to(device, non_blocking=True)
         return model(view1, view2, labels)
 
     def embed(self, device: torch.device) -> None:

@@ -96,7 +96,7 @@ def hidden_states(transformer: nn.Module, ids: Tensor, mask: Tensor, pooling: st
     embeddings, layers = transformer.embeddings, transformer.encoder.layer
     device = embeddings.word_embeddings.weight.device
     packing = Packing.of(mask, device)
-    tokens = ids.flatten()[packing.places.to(ids.device)].to(device, non_blocking=True)
+    tokens = ids[mask.bool()].to(device, non_blocking=True)
     # models of RoBERTa's kind count positions from the one after the padding id's
     first = embeddings.position_embeddings.padding_idx
     positions = packing.columns + (0 if first is None else first + 1)

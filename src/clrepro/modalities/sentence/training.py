@@ -63,14 +63,11 @@ class SentenceWorkload:
 
     def terms(self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1) -> Terms:
         rows = np.array_split(self.order_of(step), parts)[part]
-        return [(*self.two_views(model, rows, device, with_head=True), {})]
+        return [(*self.two_views(model, rows, with_head=True), {})]
 
-    def two_views(
-        self, model: nn.Module, rows: np.ndarray, device: torch.device, with_head: bool
-    ) -> tuple[Tensor, Tensor]:
-        # ids, mask: (N, T)
-        batch = self.corpus.batch(rows)
-        ids, mask = (torch.from_numpy(part).to(device, non_blocking=True) for part in batch)
+    def two_views(self, model: nn.Module, rows: np.ndarray, with_head: bool) -> tuple[Tensor, Tensor]:
+        # ids, mask: (N, T); on the CPU: what depends on lengths is found there, without waiting for the device
+        ids, mask = (torch.from_numpy(part) for part in self.corpus.batch(rows))
         # rows: view 1, view 2 of sentence 1, then of sentence 2, ...: dropout makes them differ
         vectors = model(ids.repeat_interleave(2, 0), mask.repeat_interleave(2, 0), with_head=with_head)
         return vectors[0::2], vectors[1::2]
@@ -91,7 +88,7 @@ class SentenceWorkload:
         with undisturbed(self.model, device), torch.no_grad():
             torch.manual_seed(HELD_OUT_SEED)
             self.model.train()
-            recorder.held_out(step, self.held_out(device))
+            recorder.held_out(step, self.held_out())
 
     def development(self, vectors: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """The pairs of STS-B dev."""
@@ -100,13 +97,13 @@ class SentenceWorkload:
         vectors = torch.from_numpy(vectors).double()
         return vectors[first], vectors[second], torch.tensor(pairs.gold, dtype=torch.float64)
 
-    def held_out(self, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
+    def held_out(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Held-out sentences in full batches, each sentence twice; (N, D) before the head."""
         if not len(self.held_out_rows):
             return
         size = min(HELD_OUT_BATCH, len(self.held_out_rows))
         for start in range(0, len(self.held_out_rows) - size + 1, size):
-            yield self.two_views(self.model, self.held_out_rows[start : start + size], device, with_head=False)
+            yield self.two_views(self.model, self.held_out_rows[start : start + size], with_head=False)
 
     def export(self, folder: Path) -> None:
         save(self.model, self.tokenizer, folder)

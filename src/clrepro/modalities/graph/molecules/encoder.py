@@ -43,7 +43,8 @@ class Inputs:
         bonds = np.bincount(places, minlength=count * columns).reshape(count, columns)
         bonds[:, [SELF_LOOP, BOND_TYPES]] += 1
         arrays = (batch.atoms.astype(np.int64), *batch.edges, bonds.astype(np.float32), batch.sizes, batch.graph)
-        return cls(*(torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in arrays))
+        arrays = map(np.ascontiguousarray, arrays)
+        return cls(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
 
 
 class Layer(nn.Module):
