@@ -8,6 +8,20 @@ from clrepro.catalogue.runs import RunPlanner
 from clrepro.errors import UserError
 from tests.catalogue.asking import asking
 
+
+def test_a_batch_larger_than_what_is_not_held_out_is_refused():
+    def runs(batch_size: int):
+        rows = {"mine": {"objective": "infonce", "recipe": "nie2023.nie2023", "settings": {"held_out": 0.5}}}
+        sentence = {"corpus_lines": 200, "training": {"batch_size": batch_size}}
+        return asking("demo", papers=["nie2023"], rows=rows, sentence=sentence).runs
+
+    assert runs(100)
+    with pytest.raises(
+        UserError, match=r"batch_size 101 is larger than what is not held out \(0.5\) of the corpus of 200"
+    ):
+        assert runs(101)
+
+
 LINEAR = {"epochs": 2, "batch_size": 8, "learning_rate": 0.1}
 BACKBONE = "CIFAR_ResNet-18"
 

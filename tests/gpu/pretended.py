@@ -133,7 +133,7 @@ def handled(function, args, kwargs):
                 return getattr(first.inner, name)(*(unwrapped(value) for value in args[1:]), **kwargs)
         if name in ("to", "cpu", "cuda") and isinstance(first, Tensor):
             return moved(name, first, args[1:], kwargs)
-        if name == "sparse_csr_tensor" and isinstance(first, OnGpu):  # built in C++, around what is dispatched
+        if name in ("sparse_csr_tensor", "one_hot") and isinstance(first, OnGpu):  # make plain tensors in C++
             return OnGpu(function(*unwrapped_all(args), **kwargs))
         device = kwargs.get("device")
         if device is not None and torch.device(device).type == "cuda":

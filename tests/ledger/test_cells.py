@@ -126,3 +126,16 @@ def test_fractions_of_a_paper_are_set_beside_fractions_of_ours(monkeypatch):
     row = cells.of_table(catalogue, table).set_index(["row", "column"]).loc[("OAR-InfoNCE", "10%")]
     assert (row["ours"], row["published"], row["difference"]) == (0.685, 0.6856, -0.0006)
     assert row["verdict"] == "undecided"  # the interval reaches 0.032 to either side, the band 0.01
+
+
+def test_the_band_around_a_published_number_is_in_points_of_a_percentage_whatever_the_cell_s_unit(
+    everything, monkeypatch
+):
+    catalogue, _ = everything
+    rule = catalogue.config.ledger.model_copy(update={"band": 2.0})
+    wider, asked = Catalogue(catalogue.config.model_copy(update={"ledger": rule})), []
+    monkeypatch.setattr(ledger.cells, "verdict", lambda ours, value, comparable, doubt, band: asked.append(band))
+    cells = [cell for table in wider.tables for cell in table.cells]
+    for cell in cells:
+        ledger.cells.line(wider, cell, Records(), {cell.published_address: (None, None, 2)}, [])
+    assert asked == [2.0 * cell.factor for cell in cells]

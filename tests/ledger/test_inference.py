@@ -55,7 +55,7 @@ def test_the_posterior_of_the_prior_is_that_of_the_integral():
     freedom = np.array([2 * math.exp(inference.inverse_trigamma(spread**2)) for spread in spreads])
     prior = inference.fit(contrasts)
     expected = (weights * freedom / (freedom + 2)).sum() / weights.sum()
-    assert (prior.probability * prior.freedom / (prior.freedom + 2)).sum() == pytest.approx(expected, abs=1e-3)
+    assert (prior.probability * prior.freedom / (prior.freedom + 2)).sum() == pytest.approx(expected, abs=1e-4)
 
 
 def test_what_tells_of_no_spread_decides_nothing():

@@ -32,6 +32,8 @@ def test_a_broken_file_is_named_skipped_and_counted(results):
         (first.record, json.dumps({**json.loads(first.record.read_text()), "energy_wh": 3}), "`energy_wh`"),
         (first.record, json.dumps({**json.loads(first.record.read_text()), "history": [{"step": None}]}), "a number"),
         (first.folder / "sts.json", '{"rows": [["STS12", "test", "spearman_all", 0.5]]}', "it has no row"),
+        (first.folder / "sts.json", '{"seeds": ["0"]}', "its `seeds` are not rows by seed"),
+        (first.folder / "sts.json", '{"seeds": {"one": []}}', "its `seeds` are not rows by seed"),
     ]:
         before = file.read_text()
         file.write_text(content)

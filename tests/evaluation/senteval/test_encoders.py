@@ -1,11 +1,15 @@
 """Encoders from folders and files."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
+from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 
 from clrepro.errors import UserError
 from clrepro.evaluation.pooling import POOLINGS
+from clrepro.evaluation.senteval.embed import positions
 from clrepro.evaluation.senteval.encoders import load_encoder
 
 SENTENCES = ["A chef is slicing onions .", "Rain .", "", "The old captain wrote a very long letter .", "Rain ."]
@@ -76,6 +80,14 @@ def test_only_sentences_longer_than_the_positions_are_cut(bert):
     assert not np.array_equal(encode([" ".join(["."] * 37)])[0], fits)
     np.testing.assert_allclose(fits, longer, atol=2e-6)  # 38 tokens, [CLS] and [SEP]: the 40 positions
     np.testing.assert_allclose(fits, longest, atol=2e-6)
+
+
+def test_positions_of_robertas_begin_after_the_padding_id():
+    tokenizer = SimpleNamespace(model_max_length=10**30)
+    sizes = dict(vocab_size=50, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8,
+                 max_position_embeddings=40)  # fmt: skip
+    assert positions(RobertaModel(RobertaConfig(**sizes, pad_token_id=1)), tokenizer) == 38
+    assert positions(BertModel(BertConfig(**sizes)), tokenizer) == 40
 
 
 def test_stored_embeddings_answer_by_sentence(tmp_path):

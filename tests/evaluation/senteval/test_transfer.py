@@ -8,6 +8,7 @@ from clrepro.errors import UserError
 from clrepro.evaluation.senteval import classifier, relatedness, transfer
 from clrepro.evaluation.senteval.batched import fit_together
 from clrepro.evaluation.senteval.files import Labelled
+from clrepro.evaluation.senteval.protocols import PROTOCOLS
 from tests.oracles import senteval as oracle
 
 
@@ -141,3 +142,13 @@ def test_what_cannot_be_evaluated_is_refused(tmp_path):
         transfer.evaluate_transfer(np.array([[0.0, 1.0], [np.nan, 1.0]]), ["good", "a bad one"], tmp_path, "fast", ())
     with pytest.raises(UserError, match="6 examples cannot be cut into 10 folds"):
         transfer.folds_of(np.array([0, 1, 0, 1, 0, 1]), 10, np.arange(6))
+
+
+@pytest.mark.parametrize("name", ["fast", "test"])
+def test_there_is_an_order_for_every_pass_of_the_longest_training(name):
+    """A round of several passes may begin once 200 are done."""
+    protocol = PROTOCOLS[name]
+    train, dev, orders = classifier.Shuffles(protocol).rows(np.arange(40), None)
+    assert orders.shape == (200 + protocol.passes, 38)
+    assert sorted([*train, *dev]) == list(range(40))
+    assert all(sorted(order) == list(range(38)) for order in orders[::50])
