@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SCALE  ?= demo
+# processes that share the test files; the tests start processes of their own as well
+TESTERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-faults test-report test-cluster test-mutants lint docs readme plan lock clean
@@ -28,7 +30,7 @@ demo: install  ## every table, figure and claim at demo scale, in one report (em
 	@$(BIN)/clrepro show
 
 test: install  ## the tests, an end-to-end run included
-	@PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest
+	@PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 
 test-faults: install  ## kill every stage at 20 random moments, and the whole workflow; compare the ends
 	@PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/faults/long_faults.py

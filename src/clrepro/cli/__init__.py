@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from clrepro.cli import config, data, objectives, plan, records, results, senteval, train
+from clrepro.cli import config, data, doctor, objectives, plan, records, results, senteval, train
 from clrepro.errors import Interrupted, UserError
 
 app = typer.Typer(
@@ -19,7 +19,16 @@ app = typer.Typer(
 # a loss's own parameters are options that the command does not know
 OWN_OPTIONS = {"allow_extra_args": True, "ignore_unknown_options": True}
 COMMANDS = (
-    *(plan.plan, results.show, results.report, results.reference, results.claims, results.theory, train.train),
+    *(
+        plan.plan,
+        doctor.doctor,
+        results.show,
+        results.report,
+        results.reference,
+        results.claims,
+        results.theory,
+        train.train,
+    ),
     *(objectives.objectives, objectives.xray, senteval.senteval),
     *(records.records, records.verify, data.sources, data.mirror, config.config),
 )

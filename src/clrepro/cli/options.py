@@ -14,7 +14,9 @@ Mirror = Annotated[str | None, typer.Option(help="folder of already downloaded f
 Only = Annotated[str | None, typer.Option(help="one table, as paper/table, or all of a paper")]
 
 
-def catalogue_of(scale: str, files: list[Path] | None, only: str | None = None) -> "Catalogue":
+def catalogue_of(
+    scale: str, files: list[Path] | None, only: str | None = None, mirror: str | None = None
+) -> "Catalogue":
     from clrepro import config as configuration
     from clrepro.catalogue import Catalogue
 
@@ -22,7 +24,7 @@ def catalogue_of(scale: str, files: list[Path] | None, only: str | None = None) 
     if only:
         paper, _, table = only.partition("/")
         config = config.model_copy(update={"papers": [paper], "tables": [only] if table else []})
-    return Catalogue(config)
+    return Catalogue(config.model_copy(update={"mirror": mirror}) if mirror else config)
 
 
 def megabytes(gigabytes: float) -> str:

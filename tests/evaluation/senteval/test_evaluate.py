@@ -69,13 +69,16 @@ def test_the_command_prints_the_two_tables_of_stored_embeddings(demo_tasks, tmp_
     sentences = distinct_sentences(demo_tasks, splits=SPLITS)
     np.savez(tmp_path / "stored.npz", sentences=np.array(sentences), vectors=hashed(sentences))
     command = [sys.executable, "-m", "clrepro.cli", "senteval", "stored.npz", "--root", str(demo_tasks)]
-    done = subprocess.run([*command, "--protocol", "fast"], cwd=tmp_path, capture_output=True, text=True)
+    tasks = ["STS12", "STSBenchmark", "MR", "TREC"]
+    done = subprocess.run(
+        [*command, "--protocol", "fast", "--tasks", ",".join(tasks)], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert "STS, test split: Spearman's correlation x 100" in done.stdout
     assert "Transfer, dev split: accuracy (%)" in done.stdout
     stem = tmp_path / "results/senteval/stored.npz-fast"
     table = pd.read_csv(f"{stem}.csv")
-    frame = senteval.evaluate(hashed, demo_tasks, protocol="fast")
+    frame = senteval.evaluate(hashed, demo_tasks, tasks, protocol="fast")
     pd.testing.assert_frame_equal(table, frame)
     with np.load(f"{stem}.cosines.npz") as kept:
         assert len(kept["STSBenchmark train cosine"]) == len(kept["STSBenchmark train gold"]) > 0
