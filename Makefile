@@ -75,5 +75,6 @@ lock: install  ## resolve requirements.lock anew, for Linux and macOS at once
 	$(BIN)/uv pip compile tests/browser/requirements.in --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file tests/browser/requirements.lock
 
-clean:  ## remove results, training state and logs (keeps .venv and downloaded data)
-	rm -rf results state logs .snakemake
+clean:  ## remove results, training state and logs (keeps .venv, downloaded data and results/reference)
+	find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} + 2>/dev/null || true
+	rm -rf state logs .snakemake
