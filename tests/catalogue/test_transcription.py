@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from clrepro import config as configuration
 from clrepro import objectives
-from clrepro.catalogue import Catalogue, papers
+from clrepro.catalogue import papers
 from clrepro.catalogue.tables import Cell
 from clrepro.ledger import published
 from clrepro.modalities.run import Run
@@ -48,17 +47,6 @@ def test_every_number_of_every_table_is_that_of_the_second_transcription(paper):
         assert part[~gains]["value"].tolist() == [float(row["value"]) for row in theirs[table]], table
         assert part[gains]["value"].tolist() == [float(row["delta"]) for row in theirs[table] if row["delta"]], table
         assert part["std"].dropna().tolist() == [float(row["std"]) for row in theirs[table] if row["std"]], table
-
-
-@pytest.fixture(scope="module")
-def catalogue(tmp_path_factory) -> Catalogue:
-    """Paper scale with a mirror that has ImageNet, so that all tables have their runs."""
-    mirror = tmp_path_factory.mktemp("mirror")
-    (mirror / "imagenet").mkdir()
-    (mirror / "graphs").mkdir()
-    (mirror / "graphs/chem_dataset.zip").touch()
-    raw = configuration.read(configuration.ROOT / "config/paper.yaml")
-    return Catalogue(configuration.parse({**raw, "mirror": str(mirror)}))
 
 
 # where our rows, columns and settings have other names
@@ -216,9 +204,9 @@ PLAIN = {"MHE": "mhe", "MHS": "mhs", "B": "barlow_twins", "V": "vicreg"}
 
 
 @pytest.mark.parametrize("paper", papers.paper_keys())
-def test_every_setting_of_every_run_is_that_of_the_second_transcription(catalogue, paper):
+def test_every_setting_of_every_run_is_that_of_the_second_transcription(with_imagenet, paper):
     cells: dict[tuple[str, str], list[Cell]] = {}
-    for table in catalogue.tables:
+    for table in with_imagenet.tables:
         for cell in table.cells:
             if table.paper == paper and "[" not in cell.column + cell.metric:  # columns of ours
                 cells.setdefault((table.name, cell.row), []).append(cell)
@@ -227,7 +215,7 @@ def test_every_setting_of_every_run_is_that_of_the_second_transcription(catalogu
         if wanted.get("quoted") is True or not wanted:
             continue
         if table == "behind_deltas":
-            found = [run for run in catalogue.runs if (run.objective, run.backbone.key) == (PLAIN[row], place)]
+            found = [run for run in with_imagenet.runs if (run.objective, run.backbone.key) == (PLAIN[row], place)]
             assert any(not differences(run, "", wanted) for run in found), (row, place)
             continue
         name, column = ours(paper, table, row, place)
@@ -246,60 +234,9 @@ def test_every_setting_of_every_run_is_that_of_the_second_transcription(catalogu
     assert compared > 500
 
 
-def test_a_comparison_notices_a_setting_that_differs(catalogue):
-    run = catalogue.cells["nie2023", "table_1", "L_mpt", "BERT_base", "sts"].runs[0]
+def test_a_comparison_notices_a_setting_that_differs(with_imagenet):
+    run = with_imagenet.cells["nie2023", "table_1", "L_mpt", "BERT_base", "sts"].runs[0]
     assert differences(run, "BERT_base", {"margin": 0.23, "batch_size": 64, "dropout": 0.1}) == {}
     assert differences(run, "BERT_base", {"margin": 0.24, "queue": 3, "dropout": 0.2}) == {
         "margin": (0.23, 0.24), "queue": ("no such setting", 3), "dropout": (0.1, 0.2)
     }  # fmt: skip
-
-
-# figures: a transcribed series under another name, or none of ours
-SERIES = {
-    "STS": "L_mpt", "TR": "L_mpt", "without gradient dissipation": "without dissipation", "original BERT": None,
-    "ori": None, "ArcCon": "arc", "MET": "met", "baseline with other m": "margin",
-    "baseline with other tau": "temperature", "VICreg": "VICReg", "OAR-VICreg": "OAR-VICReg",
-    ("figure_6", "baseline with other r"): "ratio", ("figure_8c", "baseline with other r"): "baseline",
-}  # fmt: skip
-NOT_OF_A_RUN = {"objective", "sentences", "dataset", "embedding", "augmentation", "similarity", "gradient_dissipation"}
-
-
-def test_settings_behind_figures_are_those_of_the_second_transcription(catalogue):
-    content = yaml.safe_load((FOLDER / "figures.yaml").read_text("utf-8"))
-    wrong, compared, transcribed = [], 0, set()
-    for paper, figures in content.items():
-        for name, part in figures.items():
-            short = "figure_6" if name.startswith("figure_6_") and paper == "li2024" else name
-            figure, varied = catalogue.figure(f"{paper}/{short}"), part.get("vary", {})
-            transcribed.add(f"{paper}/{short}")
-            for label, settings in part["series"].items():
-                series, _, backbone = label.partition(" ") if label.startswith("m") else (label, "", "")
-                series = SERIES.get((short, series), SERIES.get(series, series))
-                if series is None:
-                    continue
-                points = [one for one in figure.points if one.series == series and backbone in ("", one.backbone)]
-                assert points, (paper, name, label)
-                wanted = {key: value for key, value in merged(part.get("all", {}), settings).items()
-                          if key not in NOT_OF_A_RUN}  # fmt: skip
-                if "probe" in wanted and "labelled" not in wanted["probe"]:
-                    wanted["probe"] = {**wanted["probe"], "labelled": varied["probe.labelled"][0]}
-                if wanted.get("backbone") == "BERT_base":
-                    wanted["backbone"] = "bert-base-uncased"
-                if "gradient_dissipation" in settings:
-                    wanted["margin"] = None  # 1 wherever the term stands
-                for run in (run for point in points for run in point.runs):
-                    found = differences(run, "10%", wanted)
-                    wrong += [(paper, name, label, key, *pair) for key, pair in found.items()]
-                    compared += len(wanted)
-                for key, values in varied.items():
-                    if key == "probe.labelled":  # evaluations, of the same runs
-                        kinds = {score.split("/")[0] for score in figure.scores}
-                        assert kinds >= {f"finetune_{100 * value:.0f}" for value in values}
-                        continue
-                    ours = {run.settings[NAMES.get(key, key)] for point in points for run in point.runs}
-                    assert ours >= set(values), (paper, name, key)
-                    assert (min(ours), max(ours)) == (min(values), max(values))
-    assert wrong == []
-    assert compared > 500
-    # of all figures of trained encoders, but one of ours
-    assert transcribed == {*catalogue.figure_names()} - {"huang2023/graph_epochs"}
