@@ -9,7 +9,7 @@ from clrepro.catalogue import Catalogue
 from clrepro.cli import app
 from clrepro.cli import findings as doctor
 
-H200 = "NVIDIA H200, 580.65, 9.0, 143771"
+H200 = "NVIDIA H200, 580.65, 143771, 9.0"
 
 
 @pytest.fixture
@@ -34,15 +34,15 @@ def found(what: str, scale: str = "paper", **changes) -> list[doctor.Finding]:
 
 
 def test_a_gpu_that_fits_and_one_of_a_newer_kind(machine):
-    machine(H200, "NVIDIA L4, 595.1, 8.9, 23034")
+    machine(H200, "NVIDIA L4, 595.1, 23034, 8.9")
     assert [one.state for one in found("GPU")] == ["ok", "ok"]
 
 
 @pytest.mark.parametrize(
     ("gpus", "remedy"),
     [
-        (["NVIDIA H200, 570.86, 9.0, 143771"], "torch for CUDA 13.2 needs driver 580 or newer"),
-        (["Tesla V100-SXM2-32GB, 580.65, 7.0, 32768"], "this torch is built for compute capability 7.5 and newer"),
+        (["NVIDIA H200, 570.86, 143771, 9.0"], "torch for CUDA 13.2 needs driver 580 or newer"),
+        (["Tesla V100-SXM2-32GB, 580.65, 32768, 7.0"], "this torch is built for compute capability 7.5 and newer"),
         ([], "needs one with driver 580 or newer"),
     ],
 )
@@ -54,6 +54,16 @@ def test_what_the_locked_torch_cannot_use_is_named_with_the_remedy(machine, gpus
     assert "device=cpu" in one.remedy
     (one,) = found("GPU", scale="demo")  # on the CPU nothing depends on it
     assert one.state in ("ok", "note")
+
+
+def test_a_driver_so_old_that_its_program_does_not_know_the_capability(machine, tmp_path):
+    machine("Tesla V100-SXM2-32GB, 470.82, 32768")
+    program = tmp_path / "nvidia-smi"
+    refuses = 'case "$1" in *compute_cap*) echo not a valid field to query; exit 2;; esac'
+    program.write_text(program.read_text().replace("#!/bin/sh\n", f"#!/bin/sh\n{refuses}\n"))
+    (one,) = found("GPU")
+    assert (one.state, "driver 470.82" in one.says) == ("problem", True)
+    assert "needs driver 580 or newer" in one.remedy
 
 
 def test_a_configuration_that_asks_for_no_gpu_and_a_full_disk_and_a_mirror_that_is_not_there(machine, monkeypatch):

@@ -19,6 +19,7 @@ from clrepro.modalities.sentence.encoder import SentenceEncoder
 from tests.evaluation.features import noisy
 from tests.gpu.pretended import pretended
 from tests.modalities.image.detection import drawn
+from tests.stop import Stop
 
 DEVICES = ("cpu", "cuda")
 
@@ -51,30 +52,10 @@ def test_probes_of_features(name):
     assert one == two
 
 
-def test_batched_transfer_tasks(demo_tasks, monkeypatch):
-    """On a GPU all problems are solved together; here by the same code on both devices."""
-    from clrepro.evaluation.senteval.files import distinct_sentences
-
-    sentences = distinct_sentences(demo_tasks, ("CR",))
-    vectors = np.random.default_rng(0).normal(size=(len(sentences), 6)).astype(np.float32)
-    made = transfer.fit_together if hasattr(transfer, "fit_together") else None
-    assert made is None  # imported where it is used, so that a CPU does without torch
-
-    def compute(device):
-        name = "cuda" if device.type == "cuda" else "meta"
-        if name == "meta":
-            monkeypatch.setattr(transfer.Task, "solve", solved_on_cpu)
-        rows = transfer.evaluate_transfer(vectors, sentences, demo_tasks, "fast", ("CR",), name)
-        monkeypatch.undo()
-        return rows
-
-    solve = transfer.Task.solve
-
-    def solved_on_cpu(task, problems):
-        task.device = torch.device("cpu")  # not the word, which asks for the compiled classifiers
-        return solve(task, problems)
-
-    one, two = on_both(compute)
+def test_batched_transfer_tasks():
+    """On a GPU all problems are solved together; a device in the place of its name asks for the same on the CPU."""
+    features, labels = noisy(90)
+    one, two = on_both(lambda device: transfer.nested(transfer.Task(features, labels % 2, "fast", "", device)))
     assert one == two
 
 
@@ -109,8 +90,8 @@ def test_detection(tmp_path):
 
     def compute(device):
         model = detector.make_detector(drawn.TinyResNet(), 2, drawn.SMALL, STATISTICS["imagenet"]).to(device)
-        losses = fine_tune_detector(model, drawn.pictures(6, 0), settings, 1, tmp_path / device.type, drawn.Stop())
-        found, _ = answers(model, drawn.pictures(2, 1), drawn.Stop())
+        losses = fine_tune_detector(model, drawn.pictures(6, 0), settings, 1, tmp_path / device.type, Stop())
+        found, _ = answers(model, drawn.pictures(2, 1), Stop())
         return losses, [{key: value.tolist() for key, value in one.items()} for one in found]
 
     one, two = on_both(compute)

@@ -18,9 +18,10 @@ from clrepro.modalities.image.detection.plan import DetectionSettings
 from clrepro.modalities.image.forms import HeadForm, LinearForm, NeighbourForm
 from clrepro.modalities.image.probes import Features
 from clrepro.paths import ROOT
-from tests.modalities.graph.molecules.drawn import SMILES, Stop, stored
+from tests.modalities.graph.molecules.drawn import SMILES, stored
 from tests.modalities.image.detection import drawn as rectangles
 from tests.oracles import molecules as oracle
+from tests.stop import Stop
 
 LINEAR = dict(augmentation="none", epochs=3, batch_size=32, learning_rate=0.05, momentum=0.5, weight_decay=1e-3,
               nesterov=False, schedule="constant", seed=0)  # fmt: skip
@@ -86,7 +87,7 @@ def result(kind: str, settings: dict[str, Any], tmp_path) -> Any:
     if kind == "detection":
         torch.manual_seed(5)
         model = detector.make_detector(rectangles.TinyResNet(), 2, settings, STATISTICS["imagenet"])
-        losses = fine_tuning.fine_tune(model, rectangles.pictures(6, 0), settings, 1, tmp_path, rectangles.Stop())
+        losses = fine_tuning.fine_tune(model, rectangles.pictures(6, 0), settings, 1, tmp_path, Stop())
         return losses, model.backbone.stem[1].running_mean.tolist()
     about = evaluation_of(f"{kind}/top1")
     about.check(kind, settings, "here")

@@ -81,7 +81,7 @@ def test_a_second_job_goes_to_an_empty_gpu_before_it_shares_one(tmp_path):
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 
 
-@pytest.mark.parametrize("given", ["5", ""])
+@pytest.mark.parametrize("given", ["5", "", "-1"])
 def test_what_a_scheduler_chose_stays(tmp_path, monkeypatch, given):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
     with placed(1, 1, tmp_path) as names:
@@ -122,6 +122,11 @@ def test_jobs_with_temporary_folders_of_their_own_do_not_share_a_gpu(tmp_path, m
     assert waits
 
 
+def test_a_negative_number_ends_the_list_as_cuda_reads_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "6,-1,7")
+    assert placement.visible() == ["6"]
+
+
 def test_no_gpu_asked_for_or_none_there_is_nothing_to_do(tmp_path, monkeypatch):
     with placed(0, 1, tmp_path):
         assert "CUDA_VISIBLE_DEVICES" not in os.environ
@@ -152,7 +157,7 @@ def smi(folder, monkeypatch, answer: str, code: int = 0) -> None:
 
 def test_nvidia_smi_names_the_gpus(tmp_path, monkeypatch):
     monkeypatch.delenv("CLREPRO_GPUS")
-    smi(tmp_path, monkeypatch, "0, GPU-1a\\n1, GPU-2b\\n")
+    smi(tmp_path, monkeypatch, "GPU-1a\\nGPU-2b\\n")
     assert placement.devices() == ["GPU-1a", "GPU-2b"]
-    smi(tmp_path, monkeypatch, "0, GPU-1a\\n", code=9)
+    smi(tmp_path, monkeypatch, "GPU-1a\\n", code=9)
     assert placement.devices() == []

@@ -19,16 +19,8 @@ app = typer.Typer(
 # a loss's own parameters are options that the command does not know
 OWN_OPTIONS = {"allow_extra_args": True, "ignore_unknown_options": True}
 COMMANDS = (
-    *(
-        plan.plan,
-        doctor.doctor,
-        results.show,
-        results.report,
-        results.reference,
-        results.claims,
-        results.theory,
-        train.train,
-    ),
+    *(plan.plan, doctor.doctor, train.train),
+    *(results.show, results.report, results.reference, results.claims, results.theory),
     *(objectives.objectives, objectives.xray, senteval.senteval),
     *(records.records, records.verify, data.sources, data.mirror, config.config),
 )

@@ -3,7 +3,6 @@
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,9 +11,9 @@ from pathlib import Path
 from clrepro.catalogue import Catalogue, cost
 from clrepro.errors import UserError
 from clrepro.settings import Common
+from clrepro.workflow.placement import nvidia_smi
 
 DRIVERS = {11: 450, 12: 525, 13: 580}  # the oldest NVIDIA driver for each CUDA (its release notes, table of drivers)
-QUERY = "name,driver_version,compute_cap,memory.total"
 
 
 @dataclass(frozen=True)
@@ -54,22 +53,23 @@ def gpus(config: Common) -> Iterator[Finding]:
         yield Finding(trouble if wanted else "ok", "torch", f"{torch.__version__}, built without CUDA", remedy * wanted)
         return
     yield Finding("ok", "torch", f"{torch.__version__}, built for CUDA {built}")
-    found = listed()
+    oldest = DRIVERS.get(int(built.split(".")[0]), max(DRIVERS.values()))
+    # an old nvidia-smi does not know the capability, and its driver is what is wrong then
+    found = nvidia_smi("name", "driver_version", "memory.total", "compute_cap")
+    found = found or [[*parts, ""] for parts in nvidia_smi("name", "driver_version", "memory.total")]
     if not found:
         says = "nvidia-smi lists none" if shutil.which("nvidia-smi") else "none: there is no nvidia-smi"
-        remedy = f"`device: cuda` needs one with driver {DRIVERS[int(built.split('.')[0])]} or newer, {otherwise}"
+        remedy = f"`device: cuda` needs one with driver {oldest} or newer, {otherwise}"
         yield Finding(trouble if wanted else "ok", "GPU", says, remedy * wanted)
         return
-    oldest = DRIVERS.get(int(built.split(".")[0]), 0)
     known = torch._C._cuda_getArchFlags() or ""
     architectures = [divmod(int(name.removeprefix("sm_")), 10) for name in known.split() if name[3:].isdigit()]
-    for name, driver, capability, memory in found:
-        says = f"{name}, {memory} MiB, compute capability {capability}, driver {driver}"
-        major, minor = map(int, capability.split("."))
+    for name, driver, memory, capability in found:
+        says = f"{name}, {memory} MiB, compute capability {capability or 'unknown'}, driver {driver}"
         if int(driver.split(".")[0]) < oldest:
             remedy = f"torch for CUDA {built} needs driver {oldest} or newer: ask for a newer driver, {otherwise}"
             yield Finding(trouble, "GPU", says, remedy)
-        elif architectures and not any(of == major and least <= minor for of, least in architectures):
+        elif capability and architectures and not runs_on(capability, architectures):
             least = ".".join(map(str, min(architectures)))
             remedy = f"this torch is built for compute capability {least} and newer: use a newer GPU, {otherwise}"
             yield Finding(trouble, "GPU", says, remedy)
@@ -79,15 +79,10 @@ def gpus(config: Common) -> Iterator[Finding]:
         yield Finding("problem", "GPU", "jobs.gpus is 0: no job asks for one", "set `jobs: {gpus: 1}`")
 
 
-def listed() -> list[list[str]]:
-    """Name, driver, compute capability and MiB of every GPU that nvidia-smi sees."""
-    command = ["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    lines = answer.stdout.splitlines() if answer.returncode == 0 else []
-    return [[part.strip() for part in line.split(",")] for line in lines]
+def runs_on(capability: str, architectures: list[tuple[int, int]]) -> bool:
+    """Whether code for one of these (major, minor) runs on a GPU: of the same major and no newer minor."""
+    major, minor = map(int, capability.split("."))
+    return any(of == major and least <= minor for of, least in architectures)
 
 
 def processor(config: Common) -> Iterator[Finding]:
@@ -131,7 +126,7 @@ def data(catalogue: Catalogue) -> Iterator[Finding]:
 
 
 def scheduler(config: Common) -> Iterator[Finding]:
-    """SLURM, and what the profiles for it take for granted."""
+    """Who runs the jobs, and GPUs that they ask for in vain."""
     if shutil.which("sbatch"):
         yield Finding("ok", "SLURM", "there: snakemake --workflow-profile profiles/slurm")
     else:

@@ -7,6 +7,7 @@ names GPUs (the allocation of a whole node, or a user's choice), jobs are placed
 """
 
 import fcntl
+import itertools
 import os
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def placed(gpus: int, per_gpu: int, folder: Path = LOCKS) -> Iterator[list[str]]
 
 
 def slots(config: Common) -> int:
-    """How many jobs with a GPU can run on this machine at once, GPUs counted that each of them needs."""
+    """How many slots the GPUs of this machine have together; a job takes as many as it needs GPUs."""
     if config.device not in ("auto", "cuda") or not config.jobs.gpus:
         return 0
     return config.jobs.per_gpu * len(visible() if VISIBLE in os.environ else devices())
@@ -65,7 +66,7 @@ def devices() -> list[str]:
     """The GPUs of this machine, as CUDA_VISIBLE_DEVICES takes them."""
     if PRETENDED in os.environ:
         return [name for name in os.environ[PRETENDED].split(",") if name]
-    return list(listed().values())
+    return [uuid for (uuid,) in nvidia_smi("uuid")]
 
 
 def visible() -> list[str]:
@@ -73,19 +74,21 @@ def visible() -> list[str]:
 
     Numbers will not do for locks: two jobs of one node may both see theirs as GPU 0.
     """
-    known = listed()
-    return [known.get(name, name) for name in os.environ[VISIBLE].replace(" ", "").split(",") if name]
+    known = dict(nvidia_smi("index", "uuid"))
+    names = os.environ[VISIBLE].replace(" ", "").split(",")
+    named = itertools.takewhile(lambda name: not name.startswith("-"), names)  # -1 ends the list, as CUDA reads it
+    return [known.get(name, name) for name in named if name]
 
 
-def listed() -> dict[str, str]:
-    """{number: UUID} of the GPUs that nvidia-smi sees."""
-    command = ["nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader"]
+def nvidia_smi(*fields: str) -> list[list[str]]:
+    """These fields of every GPU that nvidia-smi sees; none where it is not there or does not know a field."""
+    command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
-        return {}
+        return []
     lines = answer.stdout.splitlines() if answer.returncode == 0 else []
-    return dict(line.replace(" ", "").split(",") for line in lines)
+    return [[part.strip() for part in line.split(",")] for line in lines]
 
 
 def take(known: list[str], gpus: int, per_gpu: int, folder: Path) -> dict[str, int]:

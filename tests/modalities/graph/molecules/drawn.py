@@ -14,18 +14,6 @@ SMILES = (
 )  # fmt: skip
 
 
-class Stop:
-    """Asks to stop at its given look, or never."""
-
-    def __init__(self, after=None):
-        self.after, self.looks = after, 0
-
-    @property
-    def requested(self):
-        self.looks += 1
-        return self.looks == self.after
-
-
 def stored(molecules: list[Molecule], labels=None, parts=None) -> Molecules:
     bonds = [one.bonds[::2] for one in molecules]
     flat = [bond for part in bonds for bond in part]

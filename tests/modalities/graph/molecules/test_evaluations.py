@@ -19,7 +19,7 @@ from clrepro.modalities.graph.section import Graph
 from clrepro.modalities.graph.weights import save
 from clrepro.paths import sha256, write_json
 from clrepro.sources.source import source
-from tests.modalities.graph.molecules.drawn import Stop
+from tests.stop import Stop
 
 HOW = {"epochs": 100, "batch_size": 16, "learning_rate": 0.001, "dropout": 0.5}
 BBBP = next(one for one in MOLECULES if "BBBP" in one.scores)

@@ -7,9 +7,10 @@ import torch
 from clrepro.errors import Interrupted, UserError
 from clrepro.modalities.graph.molecules.encoder import MoleculeEncoder
 from clrepro.modalities.graph.molecules.fine_tuning import Classifier, fine_tune, logits_of, loss_of, roc_auc
-from tests.modalities.graph.molecules.drawn import SMILES, Stop, stored
+from tests.modalities.graph.molecules.drawn import SMILES, stored
 from tests.oracles import golden_graphs as golden
 from tests.oracles import molecules as oracle
+from tests.stop import Stop
 
 HOW = {"epochs": 3, "batch_size": 4, "learning_rate": 0.01, "dropout": 0.5}
 RINGS = np.array([[1 if "1" in text else -1, -1 if "N" in text else 1] for text in SMILES], np.int8)

@@ -11,8 +11,9 @@ from clrepro.modalities.graph.molecules.encoder import load
 from clrepro.modalities.graph.molecules.training import MoleculeWorkload
 from clrepro.modalities.graph.workload import train_encoder
 from clrepro.objectives import make
-from tests.modalities.graph.molecules.drawn import SMILES, Stop, stored
+from tests.modalities.graph.molecules.drawn import SMILES, stored
 from tests.oracles import molecules as oracle
+from tests.stop import Stop
 
 SETTINGS = {
     "augmentation": "random2", "behaviour": "released", "drop_share": 0.2, "subgraph_share": 0.2,

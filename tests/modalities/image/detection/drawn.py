@@ -10,18 +10,6 @@ COLOURS = np.array([[220, 40, 40], [40, 60, 220]], np.uint8)
 SMALL = {"sides": [64], "longest_side": 64, "anchors": [16, 24, 32], "regions": 32, "region_size": 4}
 
 
-class Stop:
-    """Asks to stop at its given look, or never."""
-
-    def __init__(self, after=None):
-        self.after, self.looks = after, 0
-
-    @property
-    def requested(self):
-        self.looks += 1
-        return self.looks == self.after
-
-
 class TinyResNet(nn.Module):
     """The parts of a ResNet that a detector takes, with a block a stage."""
 

@@ -11,8 +11,9 @@ from clrepro.modalities.image.detection import detector
 from clrepro.modalities.image.detection.fine_tuning import as_input, factor, fine_tune
 from clrepro.modalities.image.detection.precision import answers, average_precision
 from clrepro.modalities.image.encoder import load, make_encoder, save
-from tests.modalities.image.detection.drawn import COLOURS, SMALL, Stop, TinyResNet, pictures
+from tests.modalities.image.detection.drawn import COLOURS, SMALL, TinyResNet, pictures
 from tests.modalities.image.detection.truths import A, found, truth
+from tests.stop import Stop
 
 HOW = {"batch_size": 4, "learning_rate": 0.02, "momentum": 0.9, "weight_decay": 1e-4}
 
