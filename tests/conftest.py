@@ -3,6 +3,8 @@ import os
 import pytest
 import torch
 
+from tests.stop import Stop
+
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -34,7 +36,7 @@ def tiny(tmp_path_factory):
     spec = dict(layers=1, hidden_size=32, heads=2, intermediate_size=None, dropout=0.1, seed=0, mlm_epochs=0)
     tokenizer = backbone.make_tokenizer(sentences, 600)
     corpus.tokenise(sentences, tokenizer, 16, folder)
-    backbone.make_scratch(spec, tokenizer, corpus.TokenisedCorpus(folder), folder / "model")
+    backbone.make_scratch(spec, tokenizer, corpus.TokenisedCorpus(folder), folder / "model", Stop())
     return folder, folder / "model", sentences
 
 

@@ -57,7 +57,8 @@ CHANGES: dict[str, tuple[str, Any, set[str]]] = {
         for key, value, more in (
             ("layers", 3, {COST}), ("hidden_size", 32, {COST}), ("heads", 4, set()),
             ("intermediate_size", 64, {COST}), ("vocabulary", 999, {COST}), ("dropout", 0.3, set()),
-            ("mlm_epochs", 3, set()), ("mlm_learning_rate", 0.1, set()), ("seed", 3, set()),
+            ("mlm_epochs", 3, set()), ("mlm_lines", "all", set()), ("mlm_learning_rate", 0.1, set()),
+            ("seed", 3, set()),
         )
     },
     "sentence.backbones.<name>.kind": (BERT, {"kind": "pretrained", "source": "roberta-base"}, SENTENCES | {SP, COST}),

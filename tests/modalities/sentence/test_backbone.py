@@ -8,6 +8,7 @@ from clrepro.errors import UserError
 from clrepro.modalities.sentence import backbone, cost
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
 from tests.harmful import touching
+from tests.stop import Stop
 
 
 def test_the_vocabulary_depends_on_the_sentences_alone(tiny):
@@ -39,7 +40,7 @@ def test_a_small_encoder_is_as_wide_as_asked_and_as_its_price_says(tiny, tmp_pat
     spec = dict(kind="scratch", layers=3, hidden_size=16, heads=2, dropout=0.1, seed=0, mlm_epochs=0, vocabulary=600)
     spec["intermediate_size"] = asked
     tokenizer = backbone.make_tokenizer(sentences, spec["vocabulary"])
-    backbone.make_scratch(spec, tokenizer, TokenisedCorpus(folder), tmp_path / "model")
+    backbone.make_scratch(spec, tokenizer, TokenisedCorpus(folder), tmp_path / "model", Stop())
     made = AutoModel.from_pretrained(tmp_path / "model")
     assert made.config.intermediate_size == between
     matrices = sum(part.numel() for part in made.encoder.parameters() if part.ndim == 2)

@@ -1,21 +1,16 @@
 """Backbones: pretrained weights, or a small BERT-shaped encoder pretrained on the corpus at hand."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import torch
-from torch import Tensor
 from transformers import AutoConfig, AutoTokenizer, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from clrepro.errors import UserError
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
+from clrepro.modalities.sentence.pretraining import SPECIAL, pretrain
 from clrepro.paths import sha256
 
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 MAX_POSITIONS = 512
-MLM_BATCH = 64
-MASKED = 0.15
 
 
 def describe(path: Path) -> dict:
@@ -84,9 +79,13 @@ def make_scratch(
     tokenizer: PreTrainedTokenizerFast,
     corpus: TokenisedCorpus,
     path: Path,
-    say: Callable[[str], None] = print,
-) -> None:
-    """Initialise an encoder by ``spec``, pretrain it as a masked language model, save it with its tokenizer."""
+    stop,
+    device: str = "cpu",
+) -> dict | None:
+    """Initialise an encoder by ``spec``, pre-train it as a masked language model, save it with its tokenizer.
+
+    The state of the pre-training lies beside ``path``. Returns what `pretraining.pretrain` does; None without one.
+    """
     if spec["hidden_size"] % spec["heads"]:
         raise UserError(f"backbone: hidden_size {spec['hidden_size']} is not a multiple of heads {spec['heads']}")
     config = BertConfig(
@@ -102,53 +101,8 @@ def make_scratch(
     )
     torch.manual_seed(spec["seed"])
     model = BertForMaskedLM(config)
-    if spec["mlm_epochs"]:
-        pretrain(model, tokenizer, corpus, spec, say)
+    about = pretrain(model, tokenizer, corpus, spec, path.parent, stop, device) if spec["mlm_epochs"] else None
     path.mkdir(parents=True, exist_ok=True)
     tokenizer.save_pretrained(path)
     model.bert.save_pretrained(path)
-
-
-def mask_tokens(ids: Tensor, tokenizer: PreTrainedTokenizerFast) -> tuple[Tensor, Tensor]:
-    """BERT's corruption: (corrupted ids, mask of the positions to predict), both (B, T).
-
-    15 % of the ordinary tokens are predicted; of these 80 % become [MASK], 10 % a random token, 10 % stay.
-    """
-    chosen = (torch.rand(ids.shape) < MASKED) & (ids >= len(SPECIAL))
-    fate = torch.rand(ids.shape)
-    corrupted = ids.masked_fill(chosen & (fate < 0.8), tokenizer.mask_token_id)
-    random = torch.randint(len(SPECIAL), len(tokenizer), ids.shape)
-    return torch.where(chosen & (fate >= 0.9), random, corrupted), chosen
-
-
-def pretrain(
-    model: BertForMaskedLM,
-    tokenizer: PreTrainedTokenizerFast,
-    corpus: TokenisedCorpus,
-    spec: dict,
-    say: Callable[[str], None],
-) -> None:
-    """Masked-language-model training: AdamW, 10 % linear warm-up, linear decay."""
-    per_epoch = max(1, len(corpus) // MLM_BATCH)
-    steps = spec["mlm_epochs"] * per_epoch
-    optimizer = torch.optim.AdamW(model.parameters(), lr=spec["mlm_learning_rate"], weight_decay=0.01, fused=True)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / max(1, steps // 10), 1 - step / steps)
-    )
-    model.train()
-    for epoch in range(spec["mlm_epochs"]):
-        order = np.random.default_rng([spec["seed"], epoch]).permutation(len(corpus))
-        total = 0.0
-        for step in range(per_epoch):
-            ids, mask = map(torch.from_numpy, corpus.batch(order[step * MLM_BATCH : (step + 1) * MLM_BATCH]))
-            corrupted, chosen = mask_tokens(ids, tokenizer)
-            # the vocabulary's logits are computed at the predicted positions only
-            hidden = model.bert(input_ids=corrupted, attention_mask=mask).last_hidden_state[chosen]
-            loss = torch.nn.functional.cross_entropy(model.cls(hidden), ids[chosen])
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            optimizer.zero_grad(set_to_none=True)
-            total += loss.item()
-        say(f"masked language model, epoch {epoch + 1}: loss {total / per_epoch:.3f}")
+    return about

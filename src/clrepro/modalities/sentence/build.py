@@ -63,6 +63,8 @@ class SentenceBuild(Build):
 def sentence_build(section: Sentence, scale: str, key: str, max_length: int) -> SentenceBuild:
     """The build of one of the configuration's backbones; a spec that cannot be is a UserError."""
     spec: dict[str, Any] = section.backbones[key].model_dump()
+    if spec.get("mlm_lines", 0) is None:  # a field that is off changes no identity
+        del spec["mlm_lines"]
     if spec["kind"] == "pretrained" and (spec["source"] is None) == (spec["path"] is None):
         raise UserError(f"sentence.backbones.{key}: give either `source` or `path`")
     if spec.get("source"):

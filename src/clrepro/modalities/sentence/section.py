@@ -23,6 +23,10 @@ class ScratchBackbone(Model):
     mlm_epochs: Annotated[int, Field(ge=0)] = Field(
         2, description="masked-language-model epochs over the corpus before any run; 0: random weights"
     )
+    mlm_lines: PositiveInt | Literal["all"] | None = Field(
+        None,
+        description="sentences that it is pre-trained on, drawn as those of `corpus_lines` are; null: the same ones",
+    )
     mlm_learning_rate: PositiveFloat = Field(2e-3, description="its peak learning rate (AdamW, batch 64)")
     seed: int = Field(0, description="seed of the initial weights and of the masks")
 

@@ -10,7 +10,9 @@ from clrepro.settings import Common
 
 def described(backbone: Backbone) -> str:
     if backbone.kind == "scratch":
-        return f"own {backbone.mlm_epochs}-epoch MLM, {backbone.layers} layers × {backbone.hidden_size}"
+        lines = backbone.mlm_lines
+        of = f" of {lines:,} sentences" if isinstance(lines, int) else f" of {lines} sentences" if lines else ""
+        return f"own {backbone.mlm_epochs}-epoch MLM{of}, {backbone.layers} layers × {backbone.hidden_size}"
     return backbone.source or Path(backbone.path).name
 
 

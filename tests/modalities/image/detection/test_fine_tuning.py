@@ -52,7 +52,7 @@ def test_an_interrupted_fine_tuning_ends_in_the_same_weights_to_the_bit(tmp_path
 
     whole, parts = model(), model()
     losses = fine_tune(whole, data, settings, 1, tmp_path / "whole", Stop())
-    with pytest.raises(Interrupted, match=f"stopped at iteration {min(look - 1, 7)} of 7; the state is saved"):
+    with pytest.raises(Interrupted, match=f"stopped at step {min(look - 1, 7)} of 7; the state is saved"):
         fine_tune(parts, data, settings, 1, tmp_path / "parts", Stop(look))
     parts = model()
     torch.manual_seed(99)  # of a new process

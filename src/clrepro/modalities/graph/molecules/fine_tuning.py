@@ -15,12 +15,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from tqdm import tqdm
 
-from clrepro.errors import Interrupted, UserError
+from clrepro.errors import UserError
 from clrepro.modalities.graph.molecules.encoder import Inputs, MoleculeEncoder
 from clrepro.modalities.graph.molecules.storage import Molecules
-from clrepro.training import saved
+from clrepro.training.resuming import Resumable
 
-SAVE_SECONDS = 300
 LINES = 50  # of a log, in a whole training
 TESTED = 256  # molecules in a batch of a test
 
@@ -79,32 +78,16 @@ def fine_tune(
     total = settings["epochs"] * steps_per_epoch
     device = next(model.parameters()).device
     optimiser = torch.optim.Adam(model.parameters(), settings["learning_rate"], fused=device.type in ("cpu", "cuda"))
-    state.mkdir(parents=True, exist_ok=True)
-    losses: list[float] = []
-    if found := saved.latest(state):
-        content, step = found
-        model.load_state_dict(content["model"])
-        losses = content["losses"]
-        if step == total:
-            return losses
-        optimiser.load_state_dict(content["optimiser"])
-
-    def save() -> None:
-        content = {"model": model.state_dict(), "optimiser": optimiser.state_dict(), "losses": losses}
-        saved.write(state, len(losses), content)
-
-    first = len(losses)
-    started = last_save = time.monotonic()
+    kept = Resumable(state, model, optimiser, stop)
+    losses, first = kept.losses, kept.step
+    if first == total:
+        return losses
+    started = time.monotonic()
     order = np.empty(0, int)
     model.train()
     with tqdm(total=total, initial=first, desc="fine-tune", unit="step", disable=None, leave=False) as bar:
         for step in range(first, total):
-            if stop.requested:
-                save()
-                raise Interrupted(f"stopped at step {step} of {total}; the state is saved in {state}")
-            if time.monotonic() - last_save > SAVE_SECONDS:
-                save()
-                last_save = time.monotonic()
+            kept.between_steps(step, total)
             epoch, place = divmod(step, steps_per_epoch)
             if place == 0 or step == first:
                 order = order_of(rows, epoch, seed)
@@ -121,7 +104,7 @@ def fine_tune(
                 left = (total - len(losses)) / speed / 60
                 line = f"    step {len(losses)}/{total}: loss {losses[-1]:.3f}, {speed:.1f}/s, {left:.0f} min left"
                 print(line, file=sys.stderr, flush=True)
-    save()
+    kept.save(total)
     return losses
 
 

@@ -16,11 +16,10 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
-from clrepro.errors import Interrupted, UserError
-from clrepro.training import saved
+from clrepro.errors import UserError
+from clrepro.training.resuming import Resumable
 
 FALLS = (18 / 24, 22 / 24)  # shares of the training after which the learning rate falls to a tenth
-SAVE_SECONDS = 300
 LINES = 100  # of a log, in a whole training
 
 
@@ -71,35 +70,20 @@ def fine_tune(
     optimiser = torch.optim.SGD(
         model.parameters(), settings["learning_rate"], settings["momentum"], weight_decay=settings["weight_decay"]
     )
-    state.mkdir(parents=True, exist_ok=True)
-    losses: list[float] = []
-    if found := saved.latest(state):
-        content, step = found
-        model.load_state_dict(content["model"])
-        losses = content["losses"]
-        if step == total:
-            return losses
-        optimiser.load_state_dict(content["optimiser"])
-
-    def save(step: int) -> None:
-        content = {"model": model.state_dict(), "optimiser": optimiser.state_dict(), "losses": losses}
-        saved.write(state, step, content)
-
+    kept = Resumable(state, model, optimiser, stop)
+    losses = kept.losses
+    if kept.step == total:
+        return losses
     first, started = len(losses), time.monotonic()
-    last_save = started
     order = draws(len(dataset), total * size, seed)[first * size :]
     loader = DataLoader(dataset, size, sampler=order, collate_fn=list, num_workers=workers)
     model.train()
     with tqdm(total=total, initial=first, desc="fine-tune", unit="step", disable=None, leave=False) as bar:
         for iteration, items in enumerate(loader, first):
-            stopping = stop.requested
-            due = stopping or time.monotonic() - last_save > SAVE_SECONDS
             # while batch norm's statistics are computed anew, the state stays that of the last iteration
-            if iteration == iterations or (due and iteration < iterations):
-                save(iteration)
-                last_save = time.monotonic()
-            if stopping:
-                raise Interrupted(f"stopped at iteration {len(losses)} of {iterations}; the state is saved in {state}")
+            if iteration == iterations:
+                kept.save(iteration)
+            kept.between_steps(iteration, iterations, may_save=iteration < iterations)
             if iteration == iterations:
                 averaging(model)
             torch.manual_seed(seed * 1_000_003 + iteration)
@@ -129,7 +113,7 @@ def fine_tune(
                 left = (iterations - len(losses)) / speed / 60
                 line = f"    iteration {len(losses)}/{iterations}: loss {losses[-1]:.3f}, {speed:.2f}/s"
                 print(f"{line}, {left:.0f} min left", file=sys.stderr, flush=True)
-    save(total)
+    kept.save(total)
     return losses
 
 
