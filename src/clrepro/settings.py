@@ -77,7 +77,21 @@ class Hardware(Model):
     """What `clrepro plan` prices with: an estimate from floating-point operations, not a promise."""
 
     name: str = Field("one CPU core", description="the unit of the priced hours")
-    teraflops: PositiveFloat = Field(0.02, description="sustained training speed of that unit, TFLOP/s")
+    teraflops: PositiveFloat = Field(0.02, description="sustained training speed of that unit in fp32, TFLOP/s")
+    half_teraflops: PositiveFloat | None = Field(
+        None, description="the same in bf16 and fp16, TFLOP/s; null: as in fp32"
+    )
+    layer_milliseconds: Annotated[float, Field(ge=0)] = Field(
+        0.0, description="time of a training step and layer that no device shortens: Python, and starting kernels"
+    )
+    memory_gb: PositiveFloat | None = Field(
+        None, description="memory of a GPU; cells whose training needs more are holes; null: not checked"
+    )
+
+    def hours(self, operations: float, precision: str = "fp32", layer_steps: float = 0.0) -> float:
+        """Of floating-point operations; layer_steps: layers times steps, each of which takes its time at least."""
+        rate = self.teraflops if precision == "fp32" else self.half_teraflops or self.teraflops
+        return max(operations / (rate * 1e12), layer_steps * self.layer_milliseconds / 1e3) / 3600
 
 
 class Ledger(Model):
@@ -110,6 +124,9 @@ class Common(Model):
         "left out: all",
     )
     tables: Names = Field([], description="only these tables, as paper/table; empty: all of the papers")
+    objectives: Names = Field(
+        [], description="train only these objectives, by name; cells of others are holes; empty: all of them"
+    )
     seeds: Annotated[list[int], Field(min_length=1), AfterValidator(distinct)] = Field(
         [42, 43, 44], description="one training each"
     )

@@ -37,6 +37,7 @@ SENTENCES, IMAGES, GRAPHS = {ST, JOBS}, {IT, JOBS}, {GT, JOBS}
 # prepared is listed for each training, so that fewer trainings have fewer preparations
 CHANGES: dict[str, tuple[str, Any, set[str]]] = {
     "tables": ("tables", ["huang2023/table_3"], {IT, IP, IE, GT, GP, GE, JOBS, COST, MINUTES}),
+    "objectives": ("objectives", ["infonce"], {ST, SP, SE, IT, IP, IE, GT, GP, GE, JOBS, COST}),
     "seeds": ("seeds", [1, 3], {ST, IT, GT, SE, IE, GE, JOBS}),
     "figures": ("figures", ["huang2023/graph_epochs"], {GT, GP, GE, JOBS, COST}),
     "grids": ("grids", ["nie2023/L_mpt@BERT_base"], {ST, SP, JOBS, COST}),
@@ -83,7 +84,7 @@ CHANGES: dict[str, tuple[str, Any, set[str]]] = {
         for key, value, changed in (
             ("epochs", 3, IMAGES | {COST}), ("batch_divisor", 4, IMAGES | {COST}), ("memory_divisor", 4, IMAGES),
             ("batch_sizes", [128], IMAGES | {IP, IE, COST}), ("learning_rates", [1.0], IMAGES | {IP, IE, COST}),
-            ("augmentation", "linear", IMAGES | {COST}), ("probe_epochs", 3, {IE}), ("hidden_divisor", 4, {IE}),
+            ("augmentation", "linear", IMAGES | {COST}), ("probe_epochs", 3, {IE, COST}), ("hidden_divisor", 4, {IE}),
             ("precision", "bf16", IMAGES),
         )
     },
@@ -124,6 +125,9 @@ ELSEWHERE = {  # the test that shows what they do
     "jobs.processes": "tests/workflow/test_every_job.py",
     "jobs.per_gpu": "tests/workflow/test_placement.py",
     "hardware.name": "tests/workflow/test_plan.py",
+    "hardware.half_teraflops": "tests/catalogue/test_gpus.py",
+    "hardware.layer_milliseconds": "tests/catalogue/test_gpus.py",
+    "hardware.memory_gb": "tests/catalogue/test_gpus.py",
     "sentence.backbones.<name>.path": "tests/catalogue/test_every_key.py",
     "image.detection.train": "tests/catalogue/test_detection.py",
     "image.detection.test": "tests/catalogue/test_detection.py",

@@ -47,6 +47,9 @@ class Catalogue:
     def _check_names(self) -> None:
         for one in modalities.MODALITIES.values():
             one.check(self.config)
+        for name in self.config.objectives:
+            if name not in NAMES:
+                raise unknown("objective", name, NAMES, "objectives")
         known = {f"{paper}/{table}" for paper in self.config.papers for table in papers.published_tables(paper)}
         for name in self.config.tables:
             if name in known:

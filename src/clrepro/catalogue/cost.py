@@ -1,7 +1,6 @@
 """What a plan costs: an estimate from floating-point operations and file sizes, made before anything starts.
 
-Counted: training, selection and test embeddings, checkpoints, and evaluations that train encoders anew. Not counted:
-downloads, evaluations of stored features, start-up, and the pretraining of encoders from scratch.
+Not counted: downloads, and the preparation of data.
 """
 
 from collections.abc import Iterable
@@ -9,14 +8,25 @@ from collections.abc import Iterable
 from clrepro.catalogue.catalogue import Catalogue
 from clrepro.catalogue.tables import Table
 from clrepro.modalities.run import Cost, Run
+from clrepro.settings import Common
 
 
 def of_run(catalogue: Catalogue, run: Run) -> Cost:
+    """Of its training and embedding."""
     return run.plan.cost(catalogue.config, run)
 
 
 def of_runs(catalogue: Catalogue, runs: Iterable[Run]) -> Cost:
     return sum((of_run(catalogue, run) for run in runs), Cost())
+
+
+def of_runs_evaluated(catalogue: Catalogue, runs: Iterable[Run], config: Common | None = None) -> Cost:
+    """Of runs and of all their evaluations; config: with another `hardware` than the catalogue's."""
+    config, found = config or catalogue.config, Cost()
+    for run in runs:
+        found += run.plan.cost(config, run)
+        found += sum((run.plan.cost_of(config, run, one) for one in catalogue.evaluations(run)), Cost())
+    return found
 
 
 def of_table(catalogue: Catalogue, table: Table) -> Cost:
@@ -28,6 +38,4 @@ def of_table(catalogue: Catalogue, table: Table) -> Cost:
 
 def of_all(catalogue: Catalogue) -> Cost:
     """Of all runs, each once, and of their evaluations."""
-    asking = ((run, one) for run in catalogue.runs for one in catalogue.evaluations(run))
-    evaluated = (run.plan.cost_of(catalogue.config, run, one) for run, one in asking)
-    return sum(evaluated, of_runs(catalogue, catalogue.runs))
+    return of_runs_evaluated(catalogue, catalogue.runs)

@@ -24,8 +24,20 @@ class RunPlanner:
 
     def lacks(self, definition: dict, owner: str, backbone: str, changes: dict | None = None) -> str:
         """Why this configuration does not train a run; empty if it does."""
-        wanted = self._wanted(definition, owner, backbone, "", changes)
-        return self.modality(definition, owner).lacks(self.config, wanted)
+        chosen = self.config.objectives
+        if chosen and definition.get("objective") not in (None, *chosen):
+            return f"`objectives` leaves {definition['objective']} out"
+        wanted, plan = self._wanted(definition, owner, backbone, "", changes), self.modality(definition, owner)
+        why, there = plan.lacks(self.config, wanted), self.config.hardware.memory_gb
+        if why or not there or not wanted.objective or wanted.settings is None:
+            return why
+        run = self.define(definition, owner, backbone, f"{owner}, {backbone}", changes)[0]
+        if (needed := plan.memory_gb(run)) <= there:
+            return ""
+        return (
+            f"at batch {run.recipe.batch_size} in {run.recipe.precision} its training needs about {needed:.0f} GB of a "
+            f"GPU's memory, `hardware.memory_gb` is {there:g}"
+        )
 
     def define(
         self, definition: dict, owner: str, backbone: str, place: str, changes: dict | None = None

@@ -12,19 +12,30 @@ def plan(
     only: Only = None,
     configfile: Files = None,
     figures: Annotated[bool, typer.Option("--figures", help="price each figure's runs")] = False,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="time steps of every kind of training here, and price from that")
+    ] = False,
     grids: Annotated[bool, typer.Option("--grids", help="price the papers' grid searches as well")] = False,
 ) -> None:
     """List what a scale would run, in jobs, hours and disk, before anything starts."""
-    from clrepro.cli import plan_tables
+    from clrepro.catalogue.gpus import parts_of
+    from clrepro.cli import plan_gpus, plan_tables
 
     catalogue = catalogue_of(scale, configfile, only)
     tabled = {run for table in catalogue.tables for run in table.runs}
     plan_tables.print_tables(catalogue, tabled)
     plan_tables.print_jobs(catalogue)
-    plan_tables.print_limits(catalogue)
+    parts = parts_of(catalogue) if catalogue.config.device == "cuda" else []
+    plan_tables.print_limits(parts[-1].catalogue if parts else catalogue)
+    for part in parts:
+        plan_gpus.print_hours(part)
     plan_tables.print_sources(catalogue)
     plan_tables.print_simulations(catalogue)
     if figures:
         plan_tables.print_figures(catalogue, tabled)
     if grids:
         plan_tables.print_grids(catalogue)
+    if measure:
+        from clrepro.cli.plan_measured import print_measured
+
+        print_measured(catalogue)

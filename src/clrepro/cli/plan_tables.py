@@ -57,6 +57,10 @@ def print_sources(catalogue: Catalogue) -> None:
         place = "generated" if source.kind == "generated" else source.url or f"mirror only: {source.mirror}"
         print(f"source {source.name} ({source.megabytes:g} MB): {place}")
 
+    total = sum(source.megabytes for source in catalogue.sources() if source.url)
+    if total:
+        print(f"downloads: {megabytes(total / 1e3)}")
+
 
 def print_simulations(catalogue: Catalogue) -> None:
     thinned = sum(bool(simulation.settings["footnote"]) for simulation in catalogue.simulations)

@@ -43,6 +43,7 @@ class Modality:
     material: ClassVar[Mapping[str, str]]
     scale_material: ClassVar[Mapping[str, str]]
     curves: ClassVar[tuple[str, ...]] = ()
+    rehearsal: ClassVar[str] = ""  # module:function(run, device, batch_size) -> training.rehearsal.Rehearsal
     processes: ClassVar[bool] = False  # whether several processes can share one training
     rows_share_recipe: ClassVar[bool] = False  # whether tables take only those rows of a user that have their recipe
 
@@ -89,6 +90,14 @@ class Modality:
     def cost(self, config: Common, run: Run) -> Cost:
         """Of a training with its embeddings, from operation counts."""
         return Cost()
+
+    def steps(self, config: Common, run: Run) -> int:
+        """Of a training, where `rehearsal` makes one of them."""
+        raise NotImplementedError
+
+    def memory_gb(self, run: Run) -> float:
+        """Of a GPU that trains a run, estimated."""
+        return 0.0
 
     def cost_of(self, config: Common, run: Run, evaluation: Evaluation) -> Cost:
         """Of an evaluation, where it is worth counting."""

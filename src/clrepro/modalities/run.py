@@ -13,16 +13,35 @@ from clrepro.settings import Common, Precision
 from clrepro.sources.source import Source
 from clrepro.workflow import fingerprint
 
+RUNTIME_GB = 1.5  # of a GPU's memory: CUDA's own, and what its libraries work in
+HALF_SHARE = 0.6  # of what fp32 keeps for the backward pass, in bf16 and fp16: norms and sums stay in fp32
+
 
 @dataclass(frozen=True)
 class Cost:
-    """hours: of the unit that `hardware` names. gigabytes: the checkpoint of a trained run."""
+    """What a run, or an evaluation of one, costs; hours are of the unit that `hardware` names.
 
-    hours: float = 0.0
+    training: hours of a training, the looks at development data included. embedding: hours. fine_tuning: hours of
+    evaluations that train on. probing: hours of a CPU core, of evaluations of stored features. decoding: hours of a CPU
+    core, of reading images. gigabytes: the checkpoint of a trained run.
+    """
+
+    training: float = 0.0
+    embedding: float = 0.0
+    fine_tuning: float = 0.0
+    probing: float = 0.0
+    decoding: float = 0.0
     gigabytes: float = 0.0
 
+    @property
+    def hours(self) -> float:
+        """Of the unit that trains."""
+        return self.training + self.embedding + self.fine_tuning
+
     def __add__(self, other: "Cost") -> "Cost":
-        return Cost(self.hours + other.hours, self.gigabytes + other.gigabytes)
+        return Cost(
+            *(mine + theirs for mine, theirs in zip(vars_of(self).values(), vars_of(other).values(), strict=True))
+        )
 
 
 class Recipe(BaseModel):

@@ -17,7 +17,7 @@ from functools import partial
 import pandas as pd
 
 from clrepro import config
-from clrepro.catalogue import Catalogue, cost, papers
+from clrepro.catalogue import Catalogue, cost, gpus, papers
 from clrepro.errors import unknown
 from clrepro.ledger import published, verdicts
 from clrepro.ledger.scores import run_id
@@ -53,6 +53,15 @@ def of_plan(catalogue: Catalogue) -> Values:
         parts[f".{plan.key}s"] = cost.of_runs(catalogue, [run for run in catalogue.runs if run.plan is plan])
     values = {f"paper.hours{name}": lambda price=price: f"{price.hours:,.0f}" for name, price in parts.items()}
     values |= {f"paper.gigabytes{name}": lambda price=price: f"{price.gigabytes:,.0f}" for name, price in parts.items()}
+    ours, apart = gpus.parts_of(catalogue)
+    one = gpus.parts_of(Catalogue(config.load("paper", [ROOT / "config/simcse.yaml"])))[0]
+    for name in gpus.DATASHEETS:
+        for key, part in ("paper.hours", ours), ("paper.imagenet.hours", apart):
+            values[f"{key}.{name}"] = lambda name=name, part=part: f"{part.hours(name)['hours']:,.0f}"
+        values[f"paper.one.hours.{name}"] = lambda name=name: f"{one.hours(name)['hours']:.1f}"
+    values["paper.imagenet.runs"] = lambda: f"{len(apart.runs):,}"
+    values["paper.imagenet.too_large"] = lambda: str(len(apart.too_large("H100")))
+    values["paper.one.megabytes"] = lambda: f"{sum(source.megabytes for source in one.catalogue.sources()):,.0f}"
     return values | {"paper.runs": lambda: f"{len(catalogue.runs):,}"}
 
 

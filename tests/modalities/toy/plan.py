@@ -88,7 +88,7 @@ class ToyModality(Modality):
         return tuple(Run(*made, seed, evaluation) for seed in config.seeds)
 
     def cost(self, config, run):
-        return Cost(hours=0.25, gigabytes=0.001)
+        return Cost(training=0.25, gigabytes=0.001)
 
     def protocol(self, config, runs, kinds, metric):
         said = [AXES.caption(runs[0].evaluation[kind], kind) for kind in kinds]

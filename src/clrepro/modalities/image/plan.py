@@ -26,6 +26,7 @@ class ImageModality(Modality):
     builds = (ImageBuild, detection.BoxesBuild)
     evaluations = EVALUATIONS
     work = "clrepro.modalities.image.work"
+    rehearsal = "clrepro.modalities.image.rehearsal:rehearsal"
     code: ClassVar = {
         "train": ("clrepro.modalities.image.training", "clrepro.objectives._objective"),
         "embed": ("clrepro.modalities.image.embedding",),
@@ -97,8 +98,16 @@ class ImageModality(Modality):
     def cost(self, config: Common, run: Run) -> Cost:
         return cost.of_run(config, run)
 
+    def steps(self, config: Common, run: Run) -> int:
+        return cost.steps(run)
+
+    def memory_gb(self, run: Run) -> float:
+        return cost.memory_gb(run)
+
     def cost_of(self, config: Common, run: Run, evaluation: Evaluation) -> Cost:
-        return cost.of_detection(config, run) if evaluation is detection.DETECTION else Cost()
+        if evaluation is detection.DETECTION:
+            return cost.of_detection(config, run)
+        return cost.of_probe(config, run, evaluation.settings_of(run.evaluation))
 
     def is_papers_own(self, config: Common, original: Common) -> bool:
         theirs, ours = original.image, config.image

@@ -44,15 +44,8 @@ class ImageWorkload:
                 f"batch_size {self.batch_size} is larger than the {count:,} training images; raise "
                 "`image.training.batch_divisor`"
             )
-        channels = split.images.shape[1]
-        backbone = make_encoder(encoder["architecture"], encoder["stem"], channels)
-        names = SETTINGS[settings["framework"]]
-        given = {name: settings[of] for name, of in names.items() if settings[of] is not None}
-        if anchored:
-            given["classes"] = len(split.classes)
-        self.model = frameworks.make(settings["framework"], backbone, **given)
-        if channels > 1:  # as augmented images lie; with a single channel both orders are the same
-            self.model = self.model.to(memory_format=torch.channels_last)
+        classes = len(split.classes) if anchored else None
+        self.model = make_model(encoder, settings, split.images.shape[1], classes)
         self.augmentation = Augmentation(settings["augmentation"], encoder["side"], encoder["statistics"])
         epochs = Epochs(count, self.batch_size)
         self.steps_per_epoch, self.smallest_batch = epochs.steps, epochs.smallest_batch
@@ -96,6 +89,18 @@ class ImageWorkload:
 
     def export(self, folder: Path) -> None:
         save(self.model.encoder, folder)
+
+
+def make_model(encoder: dict, settings: dict, channels: int, classes: int | None) -> nn.Module:
+    """The framework of a recipe around a fresh encoder; classes: how many anchors it needs, or None."""
+    backbone = make_encoder(encoder["architecture"], encoder["stem"], channels)
+    names = SETTINGS[settings["framework"]]
+    given = {name: settings[of] for name, of in names.items() if settings[of] is not None}
+    if classes is not None:
+        given["classes"] = classes
+    model = frameworks.make(settings["framework"], backbone, **given)
+    # as augmented images lie; with a single channel both orders are the same
+    return model.to(memory_format=torch.channels_last) if channels > 1 else model
 
 
 def train_encoder(

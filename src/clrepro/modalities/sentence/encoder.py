@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,9 @@ from torch import Tensor, nn
 from clrepro.evaluation.pooling import Loadable, needs_all_layers, pool
 from clrepro.evaluation.senteval.embed import positions
 from clrepro.modalities.sentence import packing
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
 
 
 def make_head(kind: str, width: int) -> nn.Module:
@@ -30,13 +33,23 @@ def make_head(kind: str, width: int) -> nn.Module:
 
 
 class SentenceEncoder(nn.Module):
-    """token ids -> sentence vectors, with the head or without it."""
+    """token ids -> sentence vectors, with the head or without it.
 
-    def __init__(self, path: Path, pooling: str = "cls", head: str | None = None, freeze_embeddings: bool = False):
+    source: a folder in transformers' format, or a configuration of transformers, whose weights are drawn.
+    """
+
+    def __init__(
+        self,
+        source: "Path | PretrainedConfig",
+        pooling: str = "cls",
+        head: str | None = None,
+        freeze_embeddings: bool = False,
+    ):
         super().__init__()
         from transformers import AutoModel
 
-        self.transformer = AutoModel.from_pretrained(path, add_pooling_layer=False, dtype=torch.float32)
+        made = AutoModel.from_pretrained if isinstance(source, Path) else AutoModel.from_config
+        self.transformer = made(source, add_pooling_layer=False, dtype=torch.float32)
         self.packs = self.transformer.config.model_type in packing.MODELS
         if self.packs:
             self.transformer.set_attn_implementation(packing.ATTENTION)

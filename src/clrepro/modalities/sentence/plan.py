@@ -22,6 +22,7 @@ class SentenceModality(Modality):
     builds = (SentenceBuild,)
     evaluations = (STS, TRANSFER)
     work = "clrepro.modalities.sentence.work"
+    rehearsal = "clrepro.modalities.sentence.rehearsal:rehearsal"
     code: ClassVar = {
         "train": ("clrepro.modalities.sentence.training", "clrepro.objectives._objective"),
         "embed": ("clrepro.modalities.sentence.embedding",),
@@ -76,6 +77,12 @@ class SentenceModality(Modality):
 
     def cost(self, config: Common, run: Run) -> Cost:
         return cost.of_run(config, run)
+
+    def steps(self, config: Common, run: Run) -> int:
+        return cost.steps(config, run)
+
+    def memory_gb(self, run: Run) -> float:
+        return cost.memory_gb(run)
 
     def is_papers_own(self, config: Common, original: Common) -> bool:
         theirs, ours = original.sentence, config.sentence

@@ -18,6 +18,7 @@ from clrepro.modalities.graph.recipe import GraphRecipe
 from clrepro.modalities.graph.section import Graph
 from clrepro.modalities.graph.weights import save
 from clrepro.paths import sha256, write_json
+from clrepro.settings import Hardware
 from clrepro.sources.source import source
 from tests.stop import Stop
 
@@ -103,7 +104,7 @@ def test_costs_follow_what_is_trained():
         learning_rate=1e-3, epochs=10, batch_size=32,
     )  # fmt: skip
     config = configuration(seeds=[0, 1])
-    config.hardware = SimpleNamespace(teraflops=0.02)
+    config.hardware = Hardware(teraflops=0.02)
     build = molecule_build(config.graph, "demo", "GIN")
     run = SimpleNamespace(backbone=build, recipe=recipe, objective="dcl", evaluation={"BBBP": HOW})
     # 120 molecules of 25 atoms, half of them kept, in 2 views for 10 epochs, 3 passes of 2 layers of 8 to 16 and back

@@ -27,8 +27,9 @@ def of_run(config: Common, run: Run) -> Cost:
     spec, shown = run.backbone.spec, run.recipe.epochs * run.backbone.source.molecules["molecules"]
     operations = 3 * 2 * shown * forwards(run.backbone, ATOMS * kept_share(run))
     parameters = spec["layers"] * 4 * spec["width"] ** 2 + 120 * spec["width"]
-    hours = operations / (config.hardware.teraflops * 1e12) / 3600 if run.objective else 0.0
-    return Cost(hours, 4 * parameters / 1e9)
+    layer_steps = shown / run.recipe.batch_size * spec["layers"]
+    hours = config.hardware.hours(operations, layer_steps=layer_steps) if run.objective else 0.0
+    return Cost(hours, gigabytes=4 * parameters / 1e9)
 
 
 def of_fine_tuning(config: Common, run: Run, evaluation: Evaluation) -> Cost:
@@ -38,4 +39,5 @@ def of_fine_tuning(config: Common, run: Run, evaluation: Evaluation) -> Cost:
     molecules = about.get("rows", {}).get(SETS[name].file) or SETS[name].molecules
     shown = TRAINING_SHARE * molecules * how["epochs"] * len(config.graph.molecules.seeds)
     operations = 3 * shown * forwards(run.backbone, ATOMS)
-    return Cost(operations / (config.hardware.teraflops * 1e12) / 3600, 0.0)
+    layer_steps = shown / how["batch_size"] * run.backbone.spec["layers"]
+    return Cost(fine_tuning=config.hardware.hours(operations, layer_steps=layer_steps))
