@@ -8,6 +8,7 @@ from clrepro.paths import PAPERS
 
 PositiveInt = Annotated[int, Field(gt=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
+Arithmetic = Literal["ieee", "tf32"]
 Precision = Literal["fp32", "bf16", "fp16"]
 
 
@@ -94,6 +95,13 @@ class Hardware(Model):
         return max(operations / (rate * 1e12), layer_steps * self.layer_milliseconds / 1e3) / 3600
 
 
+class Float32(Model):
+    """Products in fp32 on a GPU: IEEE, or TF32, which is faster and coarser; runs with TF32 have another identity."""
+
+    matmul: Arithmetic = Field("ieee", description="products of matrices")
+    convolution: Arithmetic = Field("ieee", description="convolutions; PyTorch's own default is tf32")
+
+
 class Ledger(Model):
     """When a number counts as reproduced, and a claim as decided (docs/ledger.md has the rules)."""
 
@@ -132,6 +140,7 @@ class Common(Model):
     )
     mirror: str | None = Field(None, description="folder of already downloaded files (see `clrepro sources`)")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="auto: a GPU where there is one")
+    float32: Float32 = Float32()
     accept_stale: Names = Field(
         [],
         description="runs (path or hash) or objectives whose finished results are kept though code changed",

@@ -47,6 +47,8 @@ CHANGES: dict[str, tuple[str, Any, set[str]]] = {
     "simulation.steps": ("simulation.steps", 7, {SIMULATIONS}),
     "jobs.runs": ("jobs.runs", 3, {JOBS}),
     "jobs.threads": ("jobs.threads", 3, set()),
+    "float32.matmul": ("float32.matmul", "tf32", {ST, IT, GT, JOBS}),
+    "float32.convolution": ("float32.convolution", "tf32", {ST, IT, GT, JOBS}),
     "hardware.teraflops": ("hardware.teraflops", 5.0, {COST}),
     "sentence.corpus": ("sentence.corpus", "wikipedia-sentences", SENTENCES | {SP, COST}),
     "sentence.corpus_lines": ("sentence.corpus_lines", 2000, SENTENCES | {SP, COST}),

@@ -34,8 +34,18 @@ def found(what: str, scale: str = "paper", **changes) -> list[doctor.Finding]:
 
 
 def test_a_gpu_that_fits_and_one_of_a_newer_kind(machine):
-    machine(H200, "NVIDIA L4, 595.1, 23034, 8.9")
+    machine(H200, "NVIDIA L40S, 595.1, 46068, 8.9")
     assert [one.state for one in found("GPU")] == ["ok", "ok"]
+
+
+def test_a_gpu_too_small_for_some_trainings(machine):
+    machine("NVIDIA T4, 580.65, 15360, 7.5")
+    (one,) = found("GPU")
+    assert one.state == "problem"
+    assert "too little for " in one.says
+    assert "hardware: {memory_gb: 16}" in one.remedy
+    (one,) = found("GPU", scale="demo")
+    assert one.state == "ok"
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 from clrepro import modalities
 from clrepro.catalogue import papers
 from clrepro.errors import UserError
 from clrepro.modalities.interface import Modality
 from clrepro.modalities.run import Run, Wanted
-from clrepro.settings import Common
+from clrepro.settings import Common, Float32
 
 
 class RunPlanner:
@@ -49,7 +50,11 @@ class RunPlanner:
             if wanted.settings is None:
                 raise UserError(f"papers/{owner}/experiments.yaml gives no settings for backbone '{backbone}'")
             # kept with the definition, so that no other one gets its id
-            self._defined[key] = definition, self.modality(definition, owner).define(self.config, wanted)
+            runs = self.modality(definition, owner).define(self.config, wanted)
+            if self.config.float32 != Float32():  # what is left as it is changes no identity
+                how = {"float32": self.config.float32.model_dump()}
+                runs = tuple(replace(run, data=run.data | how) for run in runs)
+            self._defined[key] = definition, runs
         return self._defined[key][1]
 
     def _wanted(self, definition: dict, owner: str, backbone: str, place: str, changes: dict | None) -> Wanted:

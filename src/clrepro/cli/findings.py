@@ -33,17 +33,18 @@ def examine(catalogue: Catalogue) -> Iterator[Finding]:
     """All findings, each as soon as it is known."""
     config = catalogue.config
     yield Finding("ok", "Python", f"{platform.python_version()} at {sys.executable}")
-    yield from gpus(config)
+    yield from gpus(catalogue)
     yield from processor(config)
     yield from disk(catalogue)
     yield from data(catalogue)
     yield from scheduler(config)
 
 
-def gpus(config: Common) -> Iterator[Finding]:
-    """Driver, CUDA and compute capability, against what this build of torch needs."""
+def gpus(catalogue: Catalogue) -> Iterator[Finding]:
+    """Driver, CUDA and compute capability, against what this build of torch needs; memory, against the trainings."""
     import torch
 
+    config = catalogue.config
     wanted = config.device == "cuda"
     trouble = "problem" if wanted else "note"
     otherwise = "or compute on the CPU: --config device=cpu" if wanted else "until then the CPU computes"
@@ -73,10 +74,18 @@ def gpus(config: Common) -> Iterator[Finding]:
             least = ".".join(map(str, min(architectures)))
             remedy = f"this torch is built for compute capability {least} and newer: use a newer GPU, {otherwise}"
             yield Finding(trouble, "GPU", says, remedy)
+        elif large := larger_than(catalogue, int(memory) * 2**20 / 1e9) * wanted:
+            remedy = f"with `hardware: {{memory_gb: {int(memory) * 2**20 / 1e9:.0f}}}` their cells are holes"
+            yield Finding(trouble, "GPU", f"{says}; too little for {large} of the trainings", remedy)
         else:
             yield Finding("ok", "GPU", says)
     if wanted and not config.jobs.gpus:
         yield Finding("problem", "GPU", "jobs.gpus is 0: no job asks for one", "set `jobs: {gpus: 1}`")
+
+
+def larger_than(catalogue: Catalogue, gigabytes: float) -> int:
+    """How many trainings need more of a GPU's memory."""
+    return sum(run.plan.memory_gb(run) > gigabytes for run in catalogue.runs if run.objective)
 
 
 def runs_on(capability: str, architectures: list[tuple[int, int]]) -> bool:

@@ -15,6 +15,7 @@ from clrepro.paths import STATE, digest, read_json, write_json
 from clrepro.settings import Common
 from clrepro.training.environment import versions
 from clrepro.training.export import link_file
+from clrepro.training.float32 import choose_arithmetic
 from clrepro.workflow import fingerprint, manifest, provenance
 
 
@@ -47,6 +48,7 @@ class Asked:
 
 def evaluate(runs: list[tuple[Run, list[Asked]]], config: Common, folder: Path) -> None:
     """Evaluate features that lie in folder/<run.name>.npz, and write rows [task, split, metric, value]."""
+    choose_arithmetic(config)
     manifest.clear(evaluated_files(runs))
     for number, (run, asked) in enumerate(runs, 1):
         shows = any(one.about.uses_gpu(one.protocol) for one in asked)
@@ -69,6 +71,7 @@ def evaluate_checkpoints(runs: list[tuple[Run, list[Asked]]], config: Common) ->
     from clrepro.training.loop import StopFlag
 
     torch.set_num_threads(config.jobs.threads)
+    choose_arithmetic(config)
     pairs = [(run, one, decided_by(run, one, config)) for run, asked in runs for one in asked]
     manifest.clear(run.folder / one.about.file for run, one, how in pairs if not finished(run, one, how).exists())
     with StopFlag() as stop:

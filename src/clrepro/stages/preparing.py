@@ -7,6 +7,7 @@ from clrepro.modalities.run import Build, Run
 from clrepro.settings import Common
 from clrepro.sources.fetch import fetch as fetch_source
 from clrepro.sources.source import Source
+from clrepro.training.float32 import choose_arithmetic
 from clrepro.workflow import manifest
 
 
@@ -29,5 +30,6 @@ def prepare(build: Build, config: Common) -> None:
 
 def embed(runs: list[Run], config: Common, folder: Path) -> None:
     """Store the features of runs of one modality, in folder/<run.name>.npz."""
+    choose_arithmetic(config)
     folder.mkdir(parents=True, exist_ok=True)
     runs[0].plan.work_module().embed(runs, config, folder)

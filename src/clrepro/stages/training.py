@@ -14,6 +14,7 @@ from clrepro.settings import Common
 from clrepro.stages.launching import launch
 from clrepro.training import export
 from clrepro.training.environment import versions
+from clrepro.training.float32 import choose_arithmetic
 from clrepro.training.places import best_folder, checkpoint_folder
 from clrepro.workflow import locks, manifest, provenance
 
@@ -31,6 +32,7 @@ def train(runs: list[Run], config: Common) -> None:
     from clrepro.training.saved import finish
 
     torch.set_num_threads(config.jobs.threads)
+    choose_arithmetic(config)
     first = is_first_process()
     if first:
         manifest.clear(file for run in runs if not is_finished(run, config) for file in run.files)

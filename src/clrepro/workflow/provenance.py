@@ -28,7 +28,10 @@ def _git(*arguments: str) -> str:
 
 
 def hardware(device: str) -> dict[str, str | int]:
-    """Processor, cores and memory, and the GPU if the device (cpu, mps, cuda or a GPU's own name) is one of CUDA's."""
+    """Processor, cores and memory; the GPU, and how it computes in fp32, if the device is one of CUDA's.
+
+    device: cpu, mps, cuda or a GPU's own name.
+    """
     found: dict[str, str | int] = {"cpu": _processor(), "cores": os.cpu_count() or 1}
     with suppress(ValueError, OSError):  # not every system tells
         found["memory_gb"] = round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9)
@@ -37,6 +40,8 @@ def hardware(device: str) -> dict[str, str | int]:
 
         found["gpu"] = torch.cuda.get_device_name()
         found["gpus"] = torch.cuda.device_count()
+        found["fp32_matmul"] = torch.backends.cuda.matmul.fp32_precision
+        found["fp32_convolution"] = torch.backends.cudnn.conv.fp32_precision
     return found
 
 

@@ -8,6 +8,7 @@ from clrepro.modalities.sentence.build import SentenceBuild
 from clrepro.paths import STATE, digest, make_link, read_json, write_json
 from clrepro.settings import Common
 from clrepro.sources.source import source
+from clrepro.training.float32 import choose_arithmetic
 from clrepro.workflow import fingerprint
 
 
@@ -51,6 +52,7 @@ def pretrained(build: SentenceBuild, tokenizer, sentences: list[str] | None, con
     from clrepro.training.export import link_folder
     from clrepro.training.loop import StopFlag
 
+    choose_arithmetic(config)
     folder = build.folder
     if sentences is not None:
         folder = build.folder / "pretraining"
