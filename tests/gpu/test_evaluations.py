@@ -6,7 +6,7 @@ import torch
 
 from clrepro.evaluation import fine_tune, knn, linear_probe
 from clrepro.evaluation.senteval import transfer
-from clrepro.evaluation.senteval.embed import embed
+from clrepro.evaluation.senteval.embed import embed, pad_batches
 from clrepro.modalities.image import image_sets
 from clrepro.modalities.image.augmentations import STATISTICS, Augmentation
 from clrepro.modalities.image.detection import detector
@@ -67,6 +67,17 @@ def test_embeddings_of_sentences(tiny):
             lambda device, pooling=pooling: embed(SentenceEncoder(model, pooling).to(device), tokens, device)
         )
         np.testing.assert_allclose(one, two, atol=1e-6)  # batches differ, and with them rounding
+
+
+def test_the_device_is_waited_for_once_however_many_batches_there_are(tiny, monkeypatch):
+    monkeypatch.setattr("clrepro.evaluation.senteval.embed.GPU_TOKENS", 20)
+    tokens = [list(range(5, 5 + length)) for length in (3, 9, 1, 14, 9, 8, 8)]
+    with pretended() as gpu:
+        encoder = SentenceEncoder(tiny[1], "avg").to("cuda")
+        gpu.waits.clear()
+        assert len(pad_batches(encoder, tokens, torch.device("cuda")).parts) > 3
+        embed(encoder, tokens, torch.device("cuda"))
+    assert len(gpu.waits) == 1, gpu.places
 
 
 def test_features_of_images_and_of_augmented_images(tmp_path):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from clrepro.device import choose_device
 from clrepro.errors import UserError
-from clrepro.evaluation.senteval.embed import embed, tokenise_for_embedding
+from clrepro.evaluation.senteval.embed import Padded, embed, pad_batches, tokenise_for_embedding
 from clrepro.evaluation.senteval.pairs import load_pairs
 from clrepro.evaluation.senteval.similarity import spearman_of_pairs
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
@@ -52,6 +52,7 @@ class SentenceWorkload:
         sentences = sorted({s for pairs in self.pairs.values() for s in (*pairs.first, *pairs.second)})
         self.places = {sentence: place for place, sentence in enumerate(sentences)}
         self.tokens = tokenise_for_embedding(self.model, self.tokenizer, sentences)
+        self.padded: Padded | None = None
 
     def order_of(self, step: int) -> np.ndarray:
         """The sentences of a step; the order of an epoch is drawn from seed and epoch alone."""
@@ -74,7 +75,8 @@ class SentenceWorkload:
 
     def embed(self, device: torch.device) -> np.ndarray:
         """The sentences of STS-B dev and SICK-R dev, (n, D) float32, before the head."""
-        return embed(self.model, self.tokens, device)
+        self.padded = self.padded or pad_batches(self.model, self.tokens, device)
+        return embed(self.model, self.padded, device)
 
     @torch.no_grad()
     def select(self, vectors: np.ndarray, device: torch.device) -> dict[str, float]:
