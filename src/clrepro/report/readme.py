@@ -27,7 +27,7 @@ from clrepro.report import reference, summary
 from clrepro.workflow import records
 
 MARK = re.compile(r"(<!--(?P<name>[a-z]+\.[^\n]+?)-->)(?P<text>.*?)(<!--/-->)", re.DOTALL)
-FILES = (ROOT / "README.md", ROOT / "docs/graphs.md")
+FILES = (ROOT / "README.md", ROOT / "docs/graphs.md", ROOT / "docs/cluster.md")
 Values = dict[str, Callable[[], str]]
 
 
@@ -61,6 +61,8 @@ def of_plan(catalogue: Catalogue) -> Values:
         values[f"paper.one.hours.{name}"] = lambda name=name: f"{one.hours(name)['hours']:.1f}"
     values["paper.imagenet.runs"] = lambda: f"{len(apart.runs):,}"
     values["paper.imagenet.too_large"] = lambda: str(len(apart.too_large("H100")))
+    shared = 3 * max(run.plan.memory_gb(run) for run in one.runs)
+    values["paper.shared.gigabytes"] = lambda: f"{shared:.0f}"
     values["paper.one.megabytes"] = lambda: f"{sum(source.megabytes for source in one.catalogue.sources()):,.0f}"
     return values | {"paper.runs": lambda: f"{len(catalogue.runs):,}"}
 
