@@ -38,10 +38,15 @@ for paper in CONFIG.papers:
             [file for part in CATALOGUE.simulations if part.paper == paper for file in part.files],
 
 
+rule sweeps:
+    input:
+        [FILES.grid(name) for name in CATALOGUE.sweeps],
+
+
 # a misspelt name, which Snakemake takes for a file that no rule makes
 if workflow.is_main_process:
     try:
         unknown_names = [name for name in TARGETS if not workflow.is_rule(name)]
-        targets.check(unknown_names, [*CATALOGUE.target_names, "all", "report", "theory"])
+        targets.check(unknown_names, [*CATALOGUE.target_names, "all", "report", "theory", "sweeps"])
     except UserError as failure:
         raise WorkflowError(str(failure)) from None

@@ -160,12 +160,18 @@ class Catalogue:
         return grids.names(self._runs)
 
     def grid(self, name: str) -> tuple[Run, ...]:
-        """The runs of a grid search, with the first seed."""
-        return grids.runs(self._runs, name)
+        """The runs of a grid search, with the first seed, or of a sweep."""
+        return self.sweeps[name] if name in self.sweeps else grids.runs(self._runs, name)
+
+    @cached_property
+    def sweeps(self) -> dict[str, tuple[Run, ...]]:
+        """The sweeps of the learning rate that the configuration asks for."""
+        return grids.sweeps(self.config, [run for table in self.tables for run in table.runs])
 
     @cached_property
     def grids(self) -> dict[str, tuple[Run, ...]]:
-        return {name: self.grid(name) for name in self.config.grids}
+        """All grid searches and sweeps that the configuration asks for."""
+        return {name: self.grid(name) for name in (*self.config.grids, *self.sweeps)}
 
     # which runs, and how they are evaluated
 

@@ -1,11 +1,17 @@
-"""Grid searches of the papers: opt-in, selected on development data."""
+"""Grid searches of the papers, and sweeps of the learning rate: opt-in, selected on development data."""
 
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
 from itertools import product
 
 from clrepro.catalogue import papers
 from clrepro.catalogue.runs import RunPlanner
 from clrepro.errors import unknown
 from clrepro.modalities.run import Run
+from clrepro.settings import Common
+
+SWEEP = "sweep"
 
 
 def names(planner: RunPlanner) -> list[str]:
@@ -35,3 +41,16 @@ def runs(planner: RunPlanner, name: str) -> tuple[Run, ...]:
             changes = dict(zip(grid, values, strict=True))
             found += planner.define(definition, owner, backbone, f"grid {full}", changes)[:1]
     return tuple(dict.fromkeys(found))
+
+
+def sweeps(config: Common, runs: Iterable[Run]) -> dict[str, tuple[Run, ...]]:
+    """By sweep/objective@backbone: the first of these runs of an objective on a backbone, at every learning rate."""
+    found: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        name = f"{SWEEP}/{run.objective}@{run.backbone.key}"
+        asked = run.plan.learning_rate_sweep(config) if run.objective and name not in found else None
+        if asked:
+            rates, seed = asked
+            recipes = [run.recipe.model_copy(update={"learning_rate": rate}) for rate in rates]
+            found[name] = [replace(run, recipe=recipe, seed=seed) for recipe in recipes]
+    return {name: tuple(several) for name, several in found.items()}

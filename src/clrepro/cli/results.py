@@ -1,5 +1,6 @@
-"""``clrepro show``, ``report``, ``reference``, ``claims`` and ``theory``: what is found so far."""
+"""``clrepro show``, ``report``, ``reference``, ``sweep``, ``claims`` and ``theory``: what is found so far."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -56,6 +57,21 @@ def reference(scale: Scale = "paper", configfile: Files = None) -> None:
     from clrepro.report import reference as kept
 
     print(kept.write(catalogue_of(scale, configfile)))
+
+
+def sweep(
+    scale: Scale = "bench",
+    configfile: Files = None,
+    out: Annotated[Path, typer.Option(help="the overlay to write")] = Path("config/learning-rates.yaml"),
+) -> None:
+    """Select each objective's learning rate on STS-B dev, from the finished sweeps of a scale, for a configuration.
+
+    Ask for the sweeps with `sentence.learning_rate_sweep`, and run them with Snakemake: targets that are called
+    results/<scale>/grids/sweep/<objective>-<backbone>.csv, or `sweeps` for all.
+    """
+    from clrepro.report import grids
+
+    print(grids.write_choice(catalogue_of(scale, configfile), out))
 
 
 def claims(

@@ -75,6 +75,10 @@ class Modality:
         """Of a paper's sweep, the values that a configuration trains."""
         return values
 
+    def learning_rate_sweep(self, config: Common) -> tuple[list[float], int] | None:
+        """Learning rates that every objective of the tables is tried with, and the seed; None where none are asked."""
+        return None
+
     def sweep_setting(self) -> str:
         """The key of the configuration that says so."""
         return f"`{self.key}.training`"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from clrepro.errors import UserError
+from clrepro.errors import UserError, unknown
 from clrepro.modalities.interface import Modality, resolved
 from clrepro.modalities.run import Cost, Run, Wanted
 from clrepro.modalities.sentence import cost, words
@@ -11,6 +11,7 @@ from clrepro.modalities.sentence.build import SentenceBuild, corpus_identity, se
 from clrepro.modalities.sentence.evaluations import STS, TRANSFER
 from clrepro.modalities.sentence.recipe import SentenceRecipe
 from clrepro.modalities.sentence.section import Sentence
+from clrepro.objectives import NAMES
 from clrepro.settings import Common
 from clrepro.sources.source import Source, source
 
@@ -43,10 +44,20 @@ class SentenceModality(Modality):
     def check(self, config: Common) -> None:
         source(config.sentence.corpus, "sentence.corpus")
         source(config.sentence.tasks, "sentence.tasks")
+        sweep = config.sentence.learning_rate_sweep
+        if sweep and sweep.seed in config.seeds:
+            raise UserError(f"sentence.learning_rate_sweep.seed: {sweep.seed} is one of `seeds`, which are reported")
+        for name in config.sentence.training.learning_rates:
+            if name not in NAMES:
+                raise unknown("objective", name, NAMES, "sentence.training.learning_rates")
+
+    def learning_rate_sweep(self, config: Common) -> tuple[list[float], int] | None:
+        sweep = config.sentence.learning_rate_sweep
+        return (sweep.rates, sweep.seed) if sweep else None
 
     def define(self, config: Common, wanted: Wanted) -> tuple[Run, ...]:
         section = config.sentence
-        overrides = section.training.model_dump(exclude_none=True)
+        overrides = section.training.of(wanted.objective)
         if not wanted.objective:  # what a scale changes in training does not touch an untrained encoder, but for
             kept = ("max_length", "pooling") if wanted.as_trained else ("max_length",)
             overrides = {key: value for key, value in overrides.items() if key in kept}
@@ -87,7 +98,8 @@ class SentenceModality(Modality):
     def is_papers_own(self, config: Common, original: Common) -> bool:
         theirs, ours = original.sentence, config.sentence
         training = ours.training.model_copy(update={"checkpoint_every": None})  # changes no number
-        same = ours.model_copy(update={"backbones": theirs.backbones, "training": training}) == theirs
+        left = {"backbones": theirs.backbones, "training": training, "learning_rate_sweep": None}
+        same = ours.model_copy(update=left) == theirs
         return same and self.has_papers_backbones(ours, theirs)
 
     def protocol(self, config: Common, runs: list[Run], kinds: Iterable[str], metric: str) -> list[str]:

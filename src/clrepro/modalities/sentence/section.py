@@ -1,6 +1,6 @@
 """The section `sentence` of the configuration."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -61,6 +61,22 @@ class TrainingOverrides(Model):
     checkpoint_every: PositiveInt | None = Field(
         None, description="also keep a checkpoint every so many steps, beside the best one"
     )
+    learning_rates: dict[str, PositiveFloat] = Field(
+        {}, description="of single objectives, by name, before `learning_rate`; `clrepro sweep` writes them"
+    )
+
+    def of(self, objective: str | None) -> dict[str, Any]:
+        """What is changed in the training of an objective, or of any."""
+        found = self.model_dump(exclude_none=True, exclude={"learning_rates"})
+        rate = self.learning_rates.get(objective)
+        return found | ({"learning_rate": rate} if rate else {})
+
+
+class LearningRateSweep(Model):
+    """Each objective of the tables trained with one more seed at several learning rates; STS-B dev selects."""
+
+    rates: Annotated[list[PositiveFloat], Field(min_length=2)]
+    seed: int = Field(description="none of `seeds`, so that no reported number was selected")
 
 
 class Sentence(Model):
@@ -82,3 +98,4 @@ class Sentence(Model):
         description="which encoder fills which column of the papers' tables; null leaves a column out"
     )
     training: TrainingOverrides = TrainingOverrides()
+    learning_rate_sweep: LearningRateSweep | None = None

@@ -16,12 +16,20 @@ def described(backbone: Backbone) -> str:
     return backbone.source or Path(backbone.path).name
 
 
+def overrides(config: Common) -> list[tuple[str, object]]:
+    """What a scale changes in training, by name."""
+    training = config.sentence.training
+    found = training.of(None)
+    if training.learning_rates:
+        found["learning_rate"] = "by objective, selected on STS-B dev with another seed"
+    return list(found.items())
+
+
 def of_table(config: Common, metric: str) -> list[str]:
     """Evaluation, data and encoders, and what the scale changes in training."""
     section = config.sentence
     encoders = ", ".join(f"{key} = {described(spec)}" for key, spec in section.backbones.items() if spec)
-    overrides = section.training.model_dump(exclude_none=True)
-    changed = ", ".join(f"{name} {value}" for name, value in overrides.items())
+    changed = ", ".join(f"{name} {value}" for name, value in overrides(config))
     return [
         f"{metric} SentEval as in SimCSE's fork: STS by the Spearman correlation of cosines, STS12-16 in the `all` "
         f"setting; transfer by its linear classifier, protocol `{section.protocol}` "
@@ -57,8 +65,7 @@ def setup(config: Common) -> list[list[str]]:
     section = config.sentence
     lines = f"{section.corpus_lines:,} sentences of " if section.corpus_lines else ""
     encoders = (f"{key}: {described(spec)}" for key, spec in section.backbones.items() if spec)
-    overrides = section.training.model_dump(exclude_none=True)
-    changed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in overrides.items())
+    changed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in overrides(config))
     return [
         ["Sentences", lines + section.corpus],
         ["Evaluation sets", section.tasks],
