@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from clrepro.errors import UserError
 from clrepro.evaluation.labels import class_count
@@ -73,24 +73,48 @@ def fit(
     batches(epoch) gives an epoch's (features (n, D), labels (n,)) on the device: stored ones (`shuffled`), or freshly
     augmented images that a frozen encoder embeds as they come.
     """
-    generator = torch.Generator().manual_seed(settings.seed)
-    weights, biases = (part.to(device) for part in initial(width, classes, generator))
-    pace = [torch.zeros_like(weights), torch.zeros_like(biases)]
-    with torch.no_grad():
-        for epoch in range(settings.epochs):
-            rate = learning_rate(settings, epoch)
-            for features, labels in batches(epoch):
-                # delta: (n, C), the gradient of the mean cross-entropy by the logits
-                delta = logits(features, weights, biases).softmax(1)
-                delta[torch.arange(len(labels), device=delta.device), labels] -= 1
-                delta /= len(labels)
-                gradients = [delta.T @ features, delta.sum(0)]
-                step([weights, biases], gradients, pace, rate, settings)
-    return weights, biases
+    probe = Probe(width, classes, settings, device)
+    for epoch in range(settings.epochs):
+        for features, labels in batches(epoch):
+            probe.learn(features, labels, epoch)
+    return probe.weights, probe.biases
+
+
+class Probe:
+    """A classifier in training: weights (C, D) and biases (C,) and, to resume with, the running sums of gradients."""
+
+    def __init__(self, width: int, classes: int, settings: ProbeSettings, device: torch.device | str = "cpu"):
+        self.settings = settings
+        drawn = initial(width, classes, torch.Generator().manual_seed(settings.seed))
+        self.classifier = as_module(part.to(device) for part in drawn)
+        self.pace = as_module(map(torch.zeros_like, self.classifier))
+
+    @property
+    def weights(self) -> Tensor:
+        return self.classifier[0].data
+
+    @property
+    def biases(self) -> Tensor:
+        return self.classifier[1].data
+
+    @torch.no_grad()
+    def learn(self, features: Tensor, labels: Tensor, epoch: int) -> None:
+        """One step on a batch (n, D), (n,)."""
+        # delta: (n, C), the gradient of the mean cross-entropy by the logits
+        delta = logits(features, self.weights, self.biases).softmax(1)
+        delta[torch.arange(len(labels), device=delta.device), labels] -= 1
+        delta /= len(labels)
+        gradients = [delta.T @ features, delta.sum(0)]
+        step(self.classifier, gradients, self.pace, learning_rate(self.settings, epoch), self.settings)
+
+
+def as_module(tensors: Iterable[Tensor]) -> nn.ParameterList:
+    """Tensors with a state_dict, untouched by autograd."""
+    return nn.ParameterList(nn.Parameter(tensor, requires_grad=False) for tensor in tensors)
 
 
 def step(
-    parameters: list[Tensor], gradients: list[Tensor], pace: list[Tensor], rate: float, how: ProbeSettings
+    parameters: Iterable[Tensor], gradients: list[Tensor], pace: Iterable[Tensor], rate: float, how: ProbeSettings
 ) -> None:
     """One step of SGD with momentum, in place; pace: the running sums of gradients."""
     for parameter, gradient, speed in zip(parameters, gradients, pace, strict=True):

@@ -1,5 +1,6 @@
 """Features of images: each image once per encoder, as a test shows it; and the images, for probes that need them."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -25,7 +26,10 @@ class Images:
     augmentation: Augmentation
     device: torch.device
 
-    def augmented(self, name: str, batch_size: int) -> Batches:
+    def steps_per_epoch(self, batch_size: int) -> int:
+        return math.ceil(len(self.splits["train"].labels) / batch_size)
+
+    def augmented(self, name: str, batch_size: int) -> Callable[..., Iterator[tuple[Tensor, Tensor]]]:
         """Batches of features of training images that are augmented every epoch anew, by another augmentation."""
         augmentation = replace(
             self.augmentation, name=name, side=self.augmentation.output_side(*self.splits["train"].images.shape[2:])
@@ -94,7 +98,7 @@ def augmented(
     batch_size: int,
     device: torch.device,
     seed: int = 0,
-) -> Batches:
+) -> Callable[..., Iterator[tuple[Tensor, Tensor]]]:
     """Batches of features of freshly augmented images, every epoch in an order of its own; batch norm at rest.
 
     epoch_of(epoch, first) leaves out the batches of the epoch before this one. Large batches are embedded in pieces.
