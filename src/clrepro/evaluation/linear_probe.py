@@ -81,21 +81,17 @@ def fit(
 
 
 class Probe:
-    """A classifier in training: weights (C, D) and biases (C,) and, to resume with, the running sums of gradients."""
+    """A classifier in training: weights (C, D), biases (C,) and the running sums of their gradients.
+
+    classifier, pace: the same memory as modules, whose state_dict is saved and loaded to resume.
+    """
 
     def __init__(self, width: int, classes: int, settings: ProbeSettings, device: torch.device | str = "cpu"):
         self.settings = settings
         drawn = initial(width, classes, torch.Generator().manual_seed(settings.seed))
-        self.classifier = as_module(part.to(device) for part in drawn)
-        self.pace = as_module(map(torch.zeros_like, self.classifier))
-
-    @property
-    def weights(self) -> Tensor:
-        return self.classifier[0].data
-
-    @property
-    def biases(self) -> Tensor:
-        return self.classifier[1].data
+        self.weights, self.biases = (part.to(device) for part in drawn)
+        self.sums = [torch.zeros_like(self.weights), torch.zeros_like(self.biases)]
+        self.classifier, self.pace = as_module([self.weights, self.biases]), as_module(self.sums)
 
     @torch.no_grad()
     def learn(self, features: Tensor, labels: Tensor, epoch: int) -> None:
@@ -105,16 +101,16 @@ class Probe:
         delta[torch.arange(len(labels), device=delta.device), labels] -= 1
         delta /= len(labels)
         gradients = [delta.T @ features, delta.sum(0)]
-        step(self.classifier, gradients, self.pace, learning_rate(self.settings, epoch), self.settings)
+        rate = learning_rate(self.settings, epoch)
+        step([self.weights, self.biases], gradients, self.sums, rate, self.settings)
 
 
-def as_module(tensors: Iterable[Tensor]) -> nn.ParameterList:
-    """Tensors with a state_dict, untouched by autograd."""
+def as_module(tensors: list[Tensor]) -> nn.ParameterList:
     return nn.ParameterList(nn.Parameter(tensor, requires_grad=False) for tensor in tensors)
 
 
 def step(
-    parameters: Iterable[Tensor], gradients: list[Tensor], pace: Iterable[Tensor], rate: float, how: ProbeSettings
+    parameters: list[Tensor], gradients: list[Tensor], pace: list[Tensor], rate: float, how: ProbeSettings
 ) -> None:
     """One step of SGD with momentum, in place; pace: the running sums of gradients."""
     for parameter, gradient, speed in zip(parameters, gradients, pace, strict=True):
