@@ -64,7 +64,7 @@ def cores(threads):
 
 def evaluation_cores(bundle, job):
     """CPU cores of an evaluation of features, most of which need one and no GPU."""
-    if not JOBS.evaluation_resources(job).threads:
+    if not JOBS.evaluation_resources(bundle, job).threads:
         return 1
     return cores(WORK.threads) if JOBS.evaluation_uses_gpu(bundle, job) else WORK.threads
 

@@ -3,7 +3,7 @@ FEATURES = [one.job for one in JOBS.evaluations.values() if one.reads == "featur
 CHECKPOINTS = [one.job for one in JOBS.evaluations.values() if one.reads == "checkpoint"]
 
 
-# of stored features: small jobs, mostly without a GPU
+# of stored features: small jobs, mostly without a GPU; a probe that augments images asks for what a training does
 rule evaluate:
     input:
         features=f"{ROOT}/features/{{bundle}}",
@@ -24,8 +24,8 @@ rule evaluate:
         "../envs/torch.yaml"
     threads: lambda wildcards: evaluation_cores(wildcards.bundle, wildcards.job)
     resources:
-        mem_mb=grown(lambda wildcards: JOBS.evaluation_resources(wildcards.job).memory_mb),
-        runtime=grown(lambda wildcards: JOBS.evaluation_resources(wildcards.job).minutes),
+        mem_mb=grown(lambda wildcards: JOBS.evaluation_resources(wildcards.bundle, wildcards.job).memory_mb),
+        runtime=grown(lambda wildcards: JOBS.evaluation_resources(wildcards.bundle, wildcards.job).minutes),
         gpu=lambda wildcards: WORK.gpus * JOBS.evaluation_uses_gpu(wildcards.bundle, wildcards.job),
     script:
         "../scripts/evaluate.py"

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 import torch
 
+from clrepro.errors import Interrupted
 from clrepro.evaluation import fine_tune, knn, linear_probe
 from clrepro.evaluation.senteval import transfer
 from clrepro.evaluation.senteval.embed import embed, pad_batches
-from clrepro.modalities.image import image_sets
+from clrepro.modalities.image import augmented_probe, image_sets
 from clrepro.modalities.image.augmentations import STATISTICS, Augmentation
 from clrepro.modalities.image.detection import detector
 from clrepro.modalities.image.detection.fine_tuning import fine_tune as fine_tune_detector
 from clrepro.modalities.image.detection.precision import answers
 from clrepro.modalities.image.encoder import make_encoder
-from clrepro.modalities.image.features import augmented
+from clrepro.modalities.image.features import Images, augmented
 from clrepro.modalities.image.features import embed as embed_images
 from clrepro.modalities.sentence.encoder import SentenceEncoder
 from tests.evaluation.features import noisy
@@ -93,6 +94,23 @@ def test_features_of_images_and_of_augmented_images(tmp_path):
     one, two = on_both(compute)
     for ours, theirs in zip(one, two, strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_probe_of_augmented_images(tmp_path):
+    image_sets.prepare(None, "digits", tmp_path)
+    splits = {"train": image_sets.load(tmp_path / "test")}
+
+    def compute(device):
+        encoder = make_encoder("conv3", None, 1)
+        images = Images(lambda: encoder, splits, Augmentation("test", None, "digits"), device)
+        how = linear_probe.ProbeSettings(epochs=2, batch_size=100)
+        with pytest.raises(Interrupted):
+            augmented_probe.fit(images, "digits", encoder.width, 10, how, tmp_path / device.type, Stop(3))
+        found = augmented_probe.fit(images, "digits", encoder.width, 10, how, tmp_path / device.type, Stop())
+        return [part.cpu() for part in found]
+
+    one, two = on_both(compute)
+    assert all(map(torch.equal, one, two))
 
 
 def test_detection(tmp_path):

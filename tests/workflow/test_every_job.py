@@ -46,6 +46,19 @@ def test_every_kind_of_job_asks_for_what_the_configuration_says(tmp_path):
     assert found["evaluate svm"]["mem_mb"] == 8000
 
 
+def test_a_probe_that_augments_images_asks_for_what_a_training_does(tmp_path):
+    digits = {"data": "digits", "architecture": "conv3"}
+    mine = {"runs": 24, "threads": 3, "gpus": 2, "memory_mb": 9000, "runtime_minutes": 700}
+    asked = dict(papers=["huang2023"], image={"backbones": {"ImageNet100_ResNet-50": digits}}, jobs=mine)
+    folders = {table: tmp_path / table for table in ("table_B1", "table_9")}
+    for folder in folders.values():
+        folder.mkdir()
+    found = {name: resources(folder, tables=[f"huang2023/{name}"], **asked)["evaluate features"]
+             for name, folder in folders.items()}  # fmt: skip
+    assert found["table_B1"] == {"threads": 3, "mem_mb": 9000, "runtime": 700, "gpu": 2}
+    assert found["table_9"] == {"mem_mb": 8000, "runtime": 240, "gpu": 0}  # of stored features
+
+
 def test_several_processes_ask_for_as_much_each(tmp_path):
     mine = {"threads": 3, "gpus": 2, "memory_mb": 5000, "processes": 2}
     found = resources(tmp_path, papers=["nie2023"], tables=["nie2023/table_1"], jobs=mine)

@@ -157,9 +157,11 @@ class Jobs:
         parts = {one.evaluation: one.about for _, asked in self.asked(name, job) for one in asked}
         return fingerprint.of_modules(tuple(dict.fromkeys(part for one in parts.values() for part in one.code)))
 
-    def evaluation_resources(self, job: str) -> Resources:
-        """Of the evaluations that share a job: the most that any of them asks for."""
+    def evaluation_resources(self, name: str, job: str) -> Resources:
+        """Of the evaluations that share a job: the most that any of them asks for, a training's where one resumes."""
         parts = [one.resources for one in self.evaluations.values() if one.job == job]
+        if any(one.about.resumes(one.protocol) for _, asked in self.asked(name, job) for one in asked):
+            parts.append(Resources(self.config.jobs.memory_mb, self.config.jobs.runtime_minutes, threads=True))
         return Resources(
             max(part.memory_mb for part in parts),
             max(part.minutes for part in parts),

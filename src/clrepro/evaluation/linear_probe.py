@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from clrepro.errors import UserError
 from clrepro.evaluation.labels import class_count
@@ -73,20 +73,40 @@ def fit(
     batches(epoch) gives an epoch's (features (n, D), labels (n,)) on the device: stored ones (`shuffled`), or freshly
     augmented images that a frozen encoder embeds as they come.
     """
-    generator = torch.Generator().manual_seed(settings.seed)
-    weights, biases = (part.to(device) for part in initial(width, classes, generator))
-    pace = [torch.zeros_like(weights), torch.zeros_like(biases)]
-    with torch.no_grad():
-        for epoch in range(settings.epochs):
-            rate = learning_rate(settings, epoch)
-            for features, labels in batches(epoch):
-                # delta: (n, C), the gradient of the mean cross-entropy by the logits
-                delta = logits(features, weights, biases).softmax(1)
-                delta[torch.arange(len(labels), device=delta.device), labels] -= 1
-                delta /= len(labels)
-                gradients = [delta.T @ features, delta.sum(0)]
-                step([weights, biases], gradients, pace, rate, settings)
-    return weights, biases
+    probe = Probe(width, classes, settings, device)
+    for epoch in range(settings.epochs):
+        for features, labels in batches(epoch):
+            probe.learn(features, labels, epoch)
+    return probe.weights, probe.biases
+
+
+class Probe:
+    """A classifier in training: weights (C, D), biases (C,) and the running sums of their gradients.
+
+    classifier, pace: the same memory as modules, whose state_dict is saved and loaded to resume.
+    """
+
+    def __init__(self, width: int, classes: int, settings: ProbeSettings, device: torch.device | str = "cpu"):
+        self.settings = settings
+        drawn = initial(width, classes, torch.Generator().manual_seed(settings.seed))
+        self.weights, self.biases = (part.to(device) for part in drawn)
+        self.sums = [torch.zeros_like(self.weights), torch.zeros_like(self.biases)]
+        self.classifier, self.pace = as_module([self.weights, self.biases]), as_module(self.sums)
+
+    @torch.no_grad()
+    def learn(self, features: Tensor, labels: Tensor, epoch: int) -> None:
+        """One step on a batch (n, D), (n,)."""
+        # delta: (n, C), the gradient of the mean cross-entropy by the logits
+        delta = logits(features, self.weights, self.biases).softmax(1)
+        delta[torch.arange(len(labels), device=delta.device), labels] -= 1
+        delta /= len(labels)
+        gradients = [delta.T @ features, delta.sum(0)]
+        rate = learning_rate(self.settings, epoch)
+        step([self.weights, self.biases], gradients, self.sums, rate, self.settings)
+
+
+def as_module(tensors: list[Tensor]) -> nn.ParameterList:
+    return nn.ParameterList(nn.Parameter(tensor, requires_grad=False) for tensor in tensors)
 
 
 def step(

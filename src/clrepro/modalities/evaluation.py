@@ -73,12 +73,15 @@ class Evaluation:
     resources: of a job of features; one of checkpoints asks for a training's, and minutes is its time limit where the
     configuration sets one.
     uses_gpu: whether a run's settings need a GPU.
+    resumes: whether a run's settings make an evaluation of features as long as a training: its job asks for what a
+    training does, and the function keeps a state of its own and resumes.
     seeds: those of an evaluation that is repeated on one encoder. Its content is {"seeds": {seed: rows}} then, and each
     seed counts as one repetition.
     every_tabled_run: made of every run that a table needs, asked by a cell or not.
 
     The function of an evaluation of features is called as f(features, protocol, kinds), with `kinds` those that are
-    asked; that of one of checkpoints as f(run, config, protocol, state, stop).
+    asked, and, where it resumes, with state=..., stop=...; that of one of checkpoints as
+    f(run, config, protocol, state, stop).
     """
 
     name: str
@@ -97,6 +100,7 @@ class Evaluation:
     builds: Callable[[Any], tuple] = lambda config: ()
     minutes: Callable[[Any], int] | None = None
     uses_gpu: Callable[[dict], bool] = lambda settings: False
+    resumes: Callable[[dict], bool] = lambda settings: False
     resources: Resources = Resources()
     seeds: Callable[[Any], tuple[int, ...]] | None = None
     every_tabled_run: bool = False

@@ -1,8 +1,10 @@
 """Evaluate finished runs: on their stored features, or from their checkpoints."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,20 +56,46 @@ def evaluate(runs: list[tuple[Run, list[Asked]]], config: Common, folder: Path) 
         shows = any(one.about.uses_gpu(one.protocol) for one in asked)
         features = run.plan.work_module().load(run, config, folder / f"{run.name}.npz", shows)
         for one in asked:
-            function = one.about.function()
-
-            def rows_of(one: Asked = one, function: Callable = function, features: Any = features, **seed: int) -> dict:
-                return function(features, one.protocol, one.kinds, **seed)
-
-            write_json(run.folder / one.about.file, one.repeated(rows_of))
+            function = partial(one.about.function(), features, one.protocol, one.kinds)
+            if one.about.resumes(one.protocol):
+                resume(run, one, config, function)
+            else:
+                write_json(run.folder / one.about.file, one.repeated(function))
         say(f"[{number}/{len(runs)}] {run.folder}: {', '.join(one.about.file for one in asked)}")
+
+
+def resume(run: Run, one: Asked, config: Common, function: Callable[..., dict[str, Any]]) -> None:
+    """An evaluation of features that is as long as a training: what was begun goes on where it stopped."""
+    from clrepro.training.loop import StopFlag
+
+    decides = decided_by(run, one, config) | {
+        "kinds": one.kinds,
+        "inputs": run.plan.work_module().inputs_digest(run, config),
+        "embedding": fingerprint.of_modules(run.plan.code["embed"]),
+    }
+    with StopFlag() as stop, threads(config.jobs.threads):
+        finish(run, one, decides, lambda state: one.repeated(in_places(partial(function, stop=stop), state)))
+        if stop.requested:
+            raise Interrupted(f"stopped after {one.evaluation} of {run.folder}; what is finished is kept")
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """So many threads of torch meanwhile."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def evaluate_checkpoints(runs: list[tuple[Run, list[Asked]]], config: Common) -> None:
     """Evaluate what is not yet finished from its checkpoint; what was begun goes on where it stopped."""
     import torch
 
-    from clrepro.training import saved
     from clrepro.training.loop import StopFlag
 
     torch.set_num_threads(config.jobs.threads)
@@ -77,14 +105,27 @@ def evaluate_checkpoints(runs: list[tuple[Run, list[Asked]]], config: Common) ->
     with StopFlag() as stop:
         for number, (run, one, decides) in enumerate(pairs, 1):
             say(f"[{number}/{len(pairs)}] {run.folder}: {one.evaluation}")
-            file = finished(run, one, decides)
-            if not file.exists():
-                write_json(file, {**decides, **measured(run, one, config, file.parent, stop)})
-                for place in (file.parent, *file.parent.glob("seed*")):
-                    saved.finish(place)
-            link_file(file, run.folder / file.name)
+            content = partial(measured, run, one, config, stop=stop)
+            finish(run, one, decides, lambda state, decides=decides, content=content: {**decides, **content(state)})
             if stop.requested and number < len(pairs):
                 raise Interrupted(f"stopped after {number} of {len(pairs)}; what is finished is kept")
+
+
+def finish(run: Run, one: Asked, decides: dict[str, Any], content: Callable[[Path], dict[str, Any]]) -> None:
+    """Make the file of an evaluation that resumes, unless it is finished, and link it beside the run's record."""
+    from clrepro.training import saved
+
+    file = finished(run, one, decides)
+    if not file.exists():
+        write_json(file, content(file.parent))
+        for place in (file.parent, *file.parent.glob("seed*")):
+            saved.finish(place)
+    link_file(file, run.folder / file.name)
+
+
+def in_places(function: Callable[..., dict[str, Any]], state: Path) -> Callable[..., dict[str, Any]]:
+    """The function with a state of its own for every seed."""
+    return lambda **seed: function(state=state / f"seed{seed['seed']}" if seed else state, **seed)
 
 
 def finished(run: Run, one: Asked, decides: dict[str, Any]) -> Path:
@@ -108,13 +149,8 @@ def decided_by(run: Run, one: Asked, config: Common) -> dict[str, Any]:
 def measured(run: Run, one: Asked, config: Common, state: Path, stop: Any) -> dict[str, Any]:
     """The content of an evaluation's file, with time, energy and machine."""
     started, energy = time.perf_counter(), provenance.Energy()
-    function = one.about.function()
-
-    def rows_of(**seed: int) -> dict[str, Any]:
-        place = state / f"seed{seed['seed']}" if seed else state
-        return function(run, config, one.protocol, place, stop, **seed)
-
-    content = one.repeated(rows_of)
+    function = partial(one.about.function(), run, config, one.protocol, stop=stop)
+    content = one.repeated(in_places(function, state))
     return {
         **content,
         "seconds": round(time.perf_counter() - started, 2),

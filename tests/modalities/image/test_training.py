@@ -19,6 +19,7 @@ from clrepro.modalities.image.probes import Features, rows
 from clrepro.modalities.image.training import ImageWorkload, train_encoder
 from clrepro.paths import read_json
 from clrepro.training import loop
+from tests.stop import Stop
 
 ENCODER = dict(architecture="conv3", stem=None, side=None, statistics="digits")
 PROJECTOR = dict(hidden=16, output=12, layers=2, norm="hidden")
@@ -177,5 +178,5 @@ def test_probes_of_features_have_the_rows_that_scores_take(digits, tmp_path):
     assert weights.shape == (10, 64)
     seen = Images(lambda: load(folder), {"train": train_set}, recipe, torch.device("cpu"))
     augmenting = {"linear": {"augmentation": "linear", "epochs": 1}}
-    probed = rows("linear.json", Features(*parts, seen), augmenting, ["linear"])
+    probed = rows("linear.json", Features(*parts, seen), augmenting, ["linear"], state=tmp_path / "probe", stop=Stop())
     assert probed[0][:3] == ["linear", "test", "top1"]

@@ -44,6 +44,7 @@ LINEAR = probe(
     settings={"linear": LinearForm},
     caption=of_linear,
     uses_gpu=shows_images,
+    resumes=shows_images,
     work="clrepro.modalities.image.probes:evaluate_linear",
 )
 NEIGHBOURS = probe(

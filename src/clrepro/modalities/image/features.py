@@ -1,7 +1,9 @@
 """Features of images: each image once per encoder, as a test shows it; and the images, for probes that need them."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import torch
@@ -24,7 +26,10 @@ class Images:
     augmentation: Augmentation
     device: torch.device
 
-    def augmented(self, name: str, batch_size: int) -> Batches:
+    def steps_per_epoch(self, batch_size: int) -> int:
+        return math.ceil(len(self.splits["train"].labels) / batch_size)
+
+    def augmented(self, name: str, batch_size: int) -> Callable[..., Iterator[tuple[Tensor, Tensor]]]:
         """Batches of features of training images that are augmented every epoch anew, by another augmentation."""
         augmentation = replace(
             self.augmentation, name=name, side=self.augmentation.output_side(*self.splits["train"].images.shape[2:])
@@ -46,9 +51,8 @@ def in_order(
     """(images, labels) on the device, all of a split or these rows."""
     pixels, labels = Pixels(split, device), labels_of(split, device)
     rows = np.arange(len(labels)) if rows is None else rows
-    for start in range(0, len(rows), BATCH):
-        part = rows[start : start + BATCH]
-        yield pixels.view(part, augmentation, 0, 0, 0), labels[torch.from_numpy(part).to(device)]
+    for part, images in pixels.batches(pieces(rows)):
+        yield pixels.view(images, part, augmentation, 0, 0, 0), labels[torch.from_numpy(part).to(device)]
 
 
 def shuffled(
@@ -58,12 +62,21 @@ def shuffled(
     pixels, labels = Pixels(split, device), labels_of(split, device)
 
     def epoch_of(epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
-        numbers = torch.Generator().manual_seed(1_000_003 * seed + epoch)
-        for part in torch.randperm(len(rows), generator=numbers).split(batch_size):
-            chosen = rows[part.numpy()]
-            yield pixels.view(chosen, augmentation, seed, epoch, 0), labels[torch.from_numpy(chosen).to(device)]
+        for part, images in pixels.batches(drawn(rows, batch_size, seed, epoch)):
+            yield pixels.view(images, part, augmentation, seed, epoch, 0), labels[torch.from_numpy(part).to(device)]
 
     return epoch_of
+
+
+def drawn(rows: np.ndarray, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
+    """The rows of every batch of an epoch."""
+    numbers = torch.Generator().manual_seed(1_000_003 * seed + epoch)
+    return [rows[part.numpy()] for part in torch.randperm(len(rows), generator=numbers).split(batch_size)]
+
+
+def pieces(rows: np.ndarray) -> list[np.ndarray]:
+    """Rows in pieces that are embedded at once."""
+    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
 
 
 def labels_of(split: ImageSet, device: torch.device) -> Tensor:
@@ -85,16 +98,23 @@ def augmented(
     batch_size: int,
     device: torch.device,
     seed: int = 0,
-) -> Batches:
-    """Batches of features of freshly augmented images, every epoch in an order of its own; batch norm at rest."""
-    encoder = encoder.to(device).eval()
-    shown = shuffled(split, np.arange(len(split.labels)), augmentation, batch_size, device, seed)
+) -> Callable[..., Iterator[tuple[Tensor, Tensor]]]:
+    """Batches of features of freshly augmented images, every epoch in an order of its own; batch norm at rest.
 
-    def epoch_of(epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
-        for images, labels in shown(epoch):
-            with torch.no_grad():
-                features = encoder(images)
-            yield features.float(), labels
+    epoch_of(epoch, first) leaves out the batches of the epoch before this one. Large batches are embedded in pieces.
+    """
+    encoder = encoder.to(device).eval()
+    pixels, labels = Pixels(split, device), labels_of(split, device)
+
+    def epoch_of(epoch: int, first: int = 0) -> Iterator[tuple[Tensor, Tensor]]:
+        batches = drawn(np.arange(len(labels)), batch_size, seed, epoch)[first:]
+        shown = pixels.batches([piece for batch in batches for piece in pieces(batch)])
+        for batch in batches:
+            features = []
+            for rows, images in islice(shown, len(pieces(batch))):
+                with torch.no_grad():
+                    features.append(encoder(pixels.view(images, rows, augmentation, seed, epoch, 0)).float())
+            yield torch.cat(features), labels[torch.from_numpy(batch).to(device)]
 
     return epoch_of
 

@@ -1,15 +1,14 @@
 """Photographs in folders, as ImageNet is laid out: indexed once, decoded on access.
 
-ImageNet cannot be held decoded, so a split is a list of paths with labels and sizes, and ``images[indices]`` decodes
-in threads. A photograph is squashed to a square of a fixed side, with antialiasing; its height and width stay in
-``sizes``, with which `clrepro.modalities.image.augment` draws crops in the proportions of the original. Nothing is cut
-off, which a central crop would do to a third of a usual photograph.
+ImageNet cannot be held decoded, so a split is a list of paths with labels and sizes, and ``images[indices]`` decodes;
+`clrepro.modalities.image.pixels` does so in threads. A photograph is squashed to a square of a fixed side, with
+antialiasing; its height and width stay in ``sizes``, with which `clrepro.modalities.image.augment` draws crops in the
+proportions of the original. Nothing is cut off, which a central crop would do to a third of a usual photograph.
 """
 
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -50,25 +49,14 @@ class Photographs:
     def __len__(self) -> int:
         return len(self.paths)
 
-    def __getitem__(self, indices: int | slice | Sequence[int] | np.ndarray) -> np.ndarray:
+    def __getitem__(self, indices: int | np.integer | slice | Sequence[int] | np.ndarray) -> np.ndarray:
+        if isinstance(indices, int | np.integer):
+            return decode_square(self.root / self.paths[indices], self.side)
         rows = np.arange(len(self))[indices]
-        chosen = np.atleast_1d(rows)
-        pictures = np.empty((len(chosen), 3, self.side, self.side), np.uint8)
-
-        def decode(place: int) -> None:
-            pictures[place] = decode_square(self.root / self.paths[chosen[place]], self.side)
-
-        # Pillow releases the interpreter's lock while it decodes and resizes
-        list(self._threads.map(decode, range(len(chosen))))
-        return pictures[0] if rows.ndim == 0 else pictures
-
-    @cached_property
-    def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(THREADS)
-
-    def __getstate__(self) -> dict:
-        # threads do not travel to worker processes; they start their own
-        return {key: value for key, value in vars(self).items() if key != "_threads"}
+        pictures = np.empty((len(rows), 3, self.side, self.side), np.uint8)
+        for place, row in enumerate(rows):
+            pictures[place] = self[row]
+        return pictures
 
 
 def decode_square(path: Path, side: int) -> np.ndarray:

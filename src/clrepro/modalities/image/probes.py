@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import torch
 
 from clrepro.evaluation import collapse, fine_tune, knn, linear_probe
 from clrepro.evaluation.labels import class_count
+from clrepro.modalities.image import augmented_probe
 from clrepro.modalities.image.features import Images
 from clrepro.modalities.image.label_shares import label_subset, selection_rows
 
@@ -36,11 +38,13 @@ class Features:
         return self.train, self.train_labels, self.test, self.test_labels
 
 
-def rows(file: str, features: Features, settings: dict[str, dict[str, Any]], kinds: Iterable[str]) -> list[list]:
+def rows(
+    file: str, features: Features, settings: dict[str, dict[str, Any]], kinds: Iterable[str], **resuming: Any
+) -> list[list]:
     """The rows of one file, such as knn.json.
 
     settings: those of the recipe's `evaluation`, by task. kinds: the tasks that are asked, a head's accuracy on the
-    part of the training images that chooses as finetune_10_selection.
+    part of the training images that chooses as finetune_10_selection. resuming: state and stop, for what resumes.
     """
     kind, kinds = file.removesuffix(".json"), set(kinds)
     wanted = {
@@ -48,7 +52,7 @@ def rows(file: str, features: Features, settings: dict[str, dict[str, Any]], kin
         for task, part in settings.items()
         if task.split("_")[0] == kind
     }
-    found = PROBES[kind](features, {task: part for task, part in wanted.items() if part["splits"]})
+    found = PROBES[kind](features, {task: part for task, part in wanted.items() if part["splits"]}, **resuming)
     return [[*place, round(value, 6)] for *place, value in found if math.isfinite(value)]
 
 
@@ -56,18 +60,21 @@ def named(task: str, split: str) -> str:
     return task if split == "test" else f"{task}_{split}"
 
 
-def linear(features: Features, settings: dict[str, dict[str, Any]]) -> list[list]:
-    """On stored features, or, where the recipe says so, on features of images that are augmented every epoch anew."""
+def linear(
+    features: Features, settings: dict[str, dict[str, Any]], state: Path | None = None, stop: Any = None
+) -> list[list]:
+    """On stored features, or, where the recipe says so, on features of images that are augmented every epoch anew.
+
+    state, stop: of the latter, which resumes (`augmented_probe`).
+    """
     how = {key: value for key, value in settings["linear"].items() if key != "splits"}
     augmentation, how = how.pop("augmentation", "none"), linear_probe.ProbeSettings(**how)
     if augmentation == "none" or not np.isfinite(features.train).all():
         scores = linear_probe.evaluate(*features.parts, how)
     else:
-        batches, device = features.images.augmented(augmentation, how.batch_size), features.images.device
-        test, answers = linear_probe.paired(features.test, features.test_labels, "test", device)
-        weights, biases = linear_probe.fit(
-            batches, test.shape[1], class_count(features.train_labels, features.test_labels), how, device
-        )
+        test, answers = linear_probe.paired(features.test, features.test_labels, "test", features.images.device)
+        classes = class_count(features.train_labels, features.test_labels)
+        weights, biases = augmented_probe.fit(features.images, augmentation, test.shape[1], classes, how, state, stop)
         scores = linear_probe.accuracies(linear_probe.logits(test, weights, biases), answers)
     return [["linear", "test", metric, value] for metric, value in scores.items()]
 
@@ -135,9 +142,11 @@ def collapsed(features: Features, settings: dict[str, dict[str, Any]]) -> list[l
 PROBES = {"linear": linear, "knn": nearest, "finetune": finetune, "collapse": collapsed}
 
 
-def content(name: str, features: Features, protocol: dict[str, dict], kinds: list[str]) -> dict[str, Any]:
+def content(
+    name: str, features: Features, protocol: dict[str, dict], kinds: list[str], **resuming: Any
+) -> dict[str, Any]:
     """What an evaluation's file holds: its settings and the rows that are asked."""
-    return {"protocol": protocol, "rows": rows(f"{name}.json", features, protocol, kinds)}
+    return {"protocol": protocol, "rows": rows(f"{name}.json", features, protocol, kinds, **resuming)}
 
 
 evaluate_linear = partial(content, "linear")

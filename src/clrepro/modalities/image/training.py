@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -56,24 +57,28 @@ class ImageWorkload:
             rows = label_subset(split.labels, settings["labelled"], 0)
             known[rows] = split.labels[rows]
             self.labels = torch.from_numpy(known)
-        self.epoch, self.order = -1, np.empty(0, int)
+        self.orders: dict[int, np.ndarray] = {}
         self.pixels: Pixels | None = None
         self.step = 0
 
     def order_of(self, step: int) -> np.ndarray:
         """The images of a step; the order of an epoch is drawn from seed and epoch alone."""
         epoch, position = divmod(step, self.steps_per_epoch)
-        if epoch != self.epoch:
+        if epoch not in self.orders:
             generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
-            self.epoch, self.order = epoch, torch.randperm(len(self.split.labels), generator=generator).numpy()
-        return self.order[position * self.batch_size : (position + 1) * self.batch_size]
+            drawn = torch.randperm(len(self.split.labels), generator=generator).numpy()
+            # the epoch before stays: at its last step this one's first images are read ahead
+            self.orders = {**{known: self.orders[known] for known in self.orders if known == epoch - 1}, epoch: drawn}
+        return self.orders[epoch][position * self.batch_size : (position + 1) * self.batch_size]
 
     def terms(self, model: nn.Module, step: int, device: torch.device, part: int = 0, parts: int = 1) -> Terms:
         if parts > 1:  # batch norm, queues and momentum weights would differ between the processes
             raise UserError("image encoders are trained by a single process; start it without torchrun")
         self.pixels = self.pixels or Pixels(self.split, device)
-        self.step, rows = step + 1, self.order_of(step)
-        view1, view2 = (self.pixels.view(rows, self.augmentation, self.seed, self.epoch, view) for view in (0, 1))
+        self.step, epoch, rows = step + 1, step // self.steps_per_epoch, self.order_of(step)
+        following = self.order_of(step + 1) if step + 1 < self.steps else None
+        images = self.pixels.images(rows, following)
+        view1, view2 = (self.pixels.view(images, rows, self.augmentation, self.seed, epoch, view) for view in (0, 1))
         labels = None if self.labels is None else self.labels[torch.from_numpy(rows)].to(device, non_blocking=True)
         return model(view1, view2, labels)
 
@@ -89,6 +94,11 @@ class ImageWorkload:
 
     def export(self, folder: Path) -> None:
         save(self.model.encoder, folder)
+
+    def close(self) -> None:
+        """Read no image any more."""
+        if self.pixels is not None:
+            self.pixels.close()
 
 
 def make_model(encoder: dict, settings: dict, channels: int, classes: int | None) -> nn.Module:
@@ -131,4 +141,5 @@ def train_encoder(
     warmup = round(settings["warmup_epochs"] * workload.steps_per_epoch)
     every = min(LONGEST, math.ceil(workload.steps / EVALUATIONS))
     how = {**settings, "learning_rate": rate, "warmup": warmup, "evaluate_every": every}
-    return fit(workload, objective, how, device, state, stop, title)
+    with closing(workload):
+        return fit(workload, objective, how, device, state, stop, title)

@@ -28,6 +28,7 @@ def test_voc_annotations(tmp_path):
     empty, full = boxes.Annotated(tmp_path / "prepared/test.json")
     assert empty["boxes"].shape == (0, 4)
     assert full["image"].dtype == np.uint8
+    assert boxes.Annotated(tmp_path / "prepared/test.json").entries[1]["size"] == [*full["image"].shape[1:]]
     assert full["image"].shape[0] == 3
     assert full["boxes"].tolist() == [[0, 2, 50.5, 40], [6, 7, 9, 9]]
     assert full["labels"].tolist() == [14, 0]

@@ -8,7 +8,7 @@ from torch import nn
 from clrepro.errors import Interrupted, UserError
 from clrepro.modalities.image.augmentations import STATISTICS
 from clrepro.modalities.image.detection import detector
-from clrepro.modalities.image.detection.fine_tuning import as_input, factor, fine_tune
+from clrepro.modalities.image.detection.fine_tuning import as_input, batches, draws, factor, fine_tune
 from clrepro.modalities.image.detection.precision import answers, average_precision
 from clrepro.modalities.image.encoder import load, make_encoder, save
 from tests.modalities.image.detection.drawn import COLOURS, SMALL, TinyResNet, pictures
@@ -65,6 +65,39 @@ def test_an_interrupted_fine_tuning_ends_in_the_same_weights_to_the_bit(tmp_path
     assert all(torch.equal(again.state_dict()[key], expected[key]) for key in expected)
     other = fine_tune(model(), data, settings, 2, tmp_path / "other", Stop())
     assert other != losses
+
+
+def test_a_batch_holds_wide_or_high_images_and_is_padded_to_the_largest_of_its_own(tmp_path):
+    """A resumed training goes on in the same batches."""
+    wide = [number % 3 > 0 for number in range(9)]
+    data = [{**item, "image": item["image"][:, :32] if wide[number] else item["image"][:, :, :32]}
+            for number, item in enumerate(pictures(9, seed=0))]  # fmt: skip
+    none = {"boxes": np.zeros((0, 4), np.float32), "labels": np.zeros(0, np.int64), "difficult": np.zeros(0, bool)}
+    data = [{**item, **none} for item in data]
+    settings = {**HOW, "iterations": 7, "warmup": 0, "precise_norm": 2}
+
+    def shapes(state, look=None):
+        torch.manual_seed(5)
+        model, found = make_detector(TinyResNet(), sides=[32]), []
+        model.backbone.register_forward_pre_hook(lambda _, inputs: found.append(tuple(inputs[0].shape)))
+        fine_tune(model, data, settings, 1, state, Stop(look), wide=wide)
+        return found
+
+    whole = shapes(tmp_path / "whole")
+    assert len(whole) == 9
+    assert set(whole) == {(4, 3, 32, 64), (4, 3, 64, 32)}
+    with pytest.raises(Interrupted):
+        shapes(tmp_path / "parts", 4)
+    assert shapes(tmp_path / "parts") == whole[3:]
+    order = draws(9, 40, 1)
+    found = batches(order, wide, 4)
+    kinds = [[place for place in order if wide[place] is kind] for kind in (True, False)]
+    assert [len({wide[place] for place in batch}) for batch in found] == [1] * len(found)
+    for kind, places in zip((True, False), kinds, strict=True):
+        joined = [place for batch in found if wide[batch[0]] is kind for place in batch]
+        assert joined == places[: len(joined)]
+        assert len(places) - len(joined) < 4
+    assert [place for batch in batches(order, None, 4) for place in batch] == order
 
 
 def test_a_loss_that_is_not_finite_is_one_clear_error(tmp_path):

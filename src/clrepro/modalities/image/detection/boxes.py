@@ -50,6 +50,11 @@ class Annotated:
     def __len__(self) -> int:
         return len(self.entries)
 
+    @property
+    def wide(self) -> list[bool]:
+        """Of every image whether it is wider than high."""
+        return [entry["size"][1] > entry["size"][0] for entry in self.entries]
+
     def __getitem__(self, place: int) -> dict[str, np.ndarray]:
         entry = self.entries[place]
         try:
@@ -66,7 +71,9 @@ class Annotated:
 
 
 def voc_annotations(folder: Path, split: str, count: int) -> list[dict[str, Any]]:
-    """[{"image": path, "boxes": k lists of 4, "labels": k numbers, "difficult": k flags}], in the listing's order.
+    """[{"image": path, "size": [height, width], "boxes": k lists of 4, "labels": k numbers, "difficult": k flags}].
+
+    In the listing's order.
 
     folder: holds ImageSets/, JPEGImages/ and Annotations/. Boxes are (left, top, right, bottom) in pixels, 0 at the
     outer edge of the first pixel: VOC counts pixels from 1 and includes the last, so 1 is taken from left and top
@@ -96,10 +103,11 @@ def annotation(folder: Path, name: str) -> dict[str, Any]:
     except (ElementTree.ParseError, ValueError) as failure:
         raise UserError(f"{file} is not a VOC annotation ({failure}): unpack the archive again") from None
     try:
-        Image.open(image, formats=["JPEG"]).close()
+        with Image.open(image, formats=["JPEG"]) as picture:
+            size = [picture.height, picture.width]
     except (OSError, SyntaxError, Image.DecompressionBombError) as failure:
         raise UserError(f"{image} is not an image ({failure}): unpack the archive again") from None
     boxes = [[left - 1, top - 1, right, bottom] for left, top, right, bottom in edges]
     if not all(right > left and bottom > top for left, top, right, bottom in boxes):
         raise UserError(f"{file} has an object with an empty or missing box")
-    return {"image": str(image), "boxes": boxes, "labels": labels, "difficult": difficult}
+    return {"image": str(image), "size": size, "boxes": boxes, "labels": labels, "difficult": difficult}

@@ -36,6 +36,23 @@ def draws(examples: int, count: int, seed: int) -> list[int]:
     return torch.cat(orders)[:count].tolist()
 
 
+def batches(order: list[int], wide: Sequence[bool] | None, size: int) -> list[list[int]]:
+    """Places in batches of this size, each of wide images alone or of high ones alone, as Detectron2 draws them.
+
+    Images of a batch are padded to the largest height and width among them, so that wide ones beside high ones would
+    be half padding. wide: of every example; None: they are alike. A rest that fills no batch is left out.
+    """
+    found: list[list[int]] = []
+    begun: dict[bool, list[int]] = {True: [], False: []}
+    for place in order:
+        kind = bool(wide is not None and wide[place])
+        begun[kind].append(place)
+        if len(begun[kind]) == size:
+            found.append(begun[kind])
+            begun[kind] = []
+    return found
+
+
 def as_input(item: dict, device: torch.device, flip: bool = False) -> tuple[Tensor, dict[str, Tensor]]:
     """torchvision's (image in [0, 1], target), mirrored left to right where asked; its class 0 is the background."""
     image = torch.as_tensor(item["image"]).to(device) / 255
@@ -49,7 +66,14 @@ def as_input(item: dict, device: torch.device, flip: bool = False) -> tuple[Tens
 
 
 def fine_tune(
-    model: nn.Module, dataset: Sequence[dict], settings: dict, seed: int, state: Path, stop, workers: int = 0
+    model: nn.Module,
+    dataset: Sequence[dict],
+    settings: dict,
+    seed: int,
+    state: Path,
+    stop,
+    workers: int = 0,
+    wide: Sequence[bool] | None = None,
 ) -> list[float]:
     """Fine-tune on the device where the model is; returns the loss of every iteration.
 
@@ -60,7 +84,7 @@ def fine_tune(
 
     Everything that an iteration draws follows from ``seed`` and its number. The state is saved in ``state`` every few
     minutes and once ``stop`` was requested, which raises Interrupted; if it is there, training goes on from it and
-    ends, on a CPU, in the same weights to the bit. workers: processes that read images.
+    ends, on a CPU, in the same weights to the bit. workers: processes that read images. wide: see `batches`.
     """
     if not len(dataset):
         raise UserError("detection: the training set has no images")
@@ -75,8 +99,9 @@ def fine_tune(
     if kept.step == total:
         return losses
     first, started = len(losses), time.monotonic()
-    order = draws(len(dataset), total * size, seed)[first * size :]
-    loader = DataLoader(dataset, size, sampler=order, collate_fn=list, num_workers=workers)
+    # one batch more: what may be left over
+    drawn = batches(draws(len(dataset), (total + 1) * size, seed), wide, size)[first:total]
+    loader = DataLoader(dataset, batch_sampler=drawn, collate_fn=list, num_workers=workers)
     model.train()
     with tqdm(total=total, initial=first, desc="fine-tune", unit="step", disable=None, leave=False) as bar:
         for iteration, items in enumerate(loader, first):

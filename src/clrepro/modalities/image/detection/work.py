@@ -36,7 +36,7 @@ def evaluate(run: Run, config: Common, protocol: dict[str, dict], state: Path, s
     started = time.perf_counter()
     torch.manual_seed(run.seed)
     model = make_detector(load(checked_model(run.record)), len(VOC_CLASSES), settings, statistics).to(device)
-    losses = fine_tune(model, train, settings, run.seed, state, stop, workers)
+    losses = fine_tune(model, train, settings, run.seed, state, stop, workers, train.wide)
     found = answers(model, test, stop, workers)
     scores = {task: average_precision(*found, count) for task, count in RECALLS.items()}
     seconds = time.perf_counter() - started
