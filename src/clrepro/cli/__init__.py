@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from clrepro.cli import config, data, doctor, objectives, plan, records, results, senteval, train
+from clrepro.cli import compare, config, data, doctor, objectives, plan, records, results, senteval, train
 from clrepro.errors import Interrupted, UserError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ OWN_OPTIONS = {"allow_extra_args": True, "ignore_unknown_options": True}
 COMMANDS = (
     *(plan.plan, doctor.doctor, train.train),
     *(results.show, results.report, results.reference, results.sweep, results.claims, results.theory),
+    compare.compare,
     *(objectives.objectives, objectives.xray, senteval.senteval),
     *(records.records, records.verify, data.sources, data.mirror, config.config),
 )

@@ -10,14 +10,15 @@ import pandas as pd
 
 from clrepro.catalogue import Catalogue
 from clrepro.errors import UserError
-from clrepro.ledger import Records
+from clrepro.ledger import Records, cells
 from clrepro.ledger.claims import evaluate
+from clrepro.ledger.comparison import ADDRESS
 from clrepro.ledger.scores import run_id, scores
 from clrepro.modalities.run import Run
 from clrepro.paths import RESULTS, write_text
 
 FOLDER = RESULTS / "reference"
-RUNS, CLAIMS = "runs.jsonl", "claims.csv"
+RUNS, CLAIMS, CELLS = "runs.jsonl", "claims.csv", "ledger.csv"
 # of a record, what says which training it was; its history stays where it was made
 KEPT = ("identity", "seed", "code", "inputs", "steps", "diverged", "seconds", "commit", "hardware", "environment")
 
@@ -57,7 +58,18 @@ def write(catalogue: Catalogue) -> Path:
     known |= {one["run"]: one for one in entries if one}
     write_text(target / RUNS, "".join(json.dumps(known[name]) + "\n" for name in sorted(known)))
     write_claims(catalogue, target / CLAIMS, records)
+    write_cells(catalogue, target / CELLS, records)
     return target
+
+
+def write_cells(catalogue: Catalogue, file: Path, records: Records) -> None:
+    """The ledger's filled cells, behind what the file has of others."""
+    found = cells.frame(catalogue, records)
+    found = found[found["ours"].notna()]
+    if file.is_file():
+        before = pd.read_csv(file)
+        found = pd.concat([before, found]).drop_duplicates(ADDRESS, keep="last")
+    write_text(file, found.to_csv(index=False))
 
 
 def write_claims(catalogue: Catalogue, file: Path, records: Records) -> None:
