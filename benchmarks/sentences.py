@@ -13,8 +13,9 @@ for, at batch 64 and 32 tokens, by
 - a plain loop after SimCSE's description: two views in one forward, a head, cross-entropy over cosines, clipping.
 
 A step's time is that between two calls of the loss, so that start-up, evaluation and export are in none. The
-contestants take turns; printed are medians over all turns and the ratios of ours. The trainer needs `datasets` and
-what it imports (requirements.txt).
+contestants take turns; printed are medians over all turns and the ratios of ours, of the wall clock and of the
+process's CPU time, which other work on the machine lengthens less. The trainer needs `datasets` and what it imports
+(requirements.txt).
 """
 
 import argparse
@@ -53,21 +54,22 @@ SETTINGS = dict(
 
 
 class Clock:
-    """The times at which a loss is called."""
+    """The times at which a loss is called: of the wall's clock and of the process's."""
 
     def __init__(self):
-        self.ticks: list[float] = []
+        self.ticks: list[tuple[float, float]] = []
 
     def timed(self, loss: Callable) -> Callable:
         def called(*args, **kwargs):
-            self.ticks.append(time.perf_counter())
+            self.ticks.append((time.perf_counter(), time.process_time()))
             return loss(*args, **kwargs)
 
         return called
 
-    def seconds(self) -> list[float]:
-        """Of every step but the first, which warms up."""
-        return [after - before for before, after in zip(self.ticks[1:], self.ticks[2:], strict=False)]
+    def seconds(self) -> list[tuple[float, float]]:
+        """Wall and CPU of every step but the first, which warms up."""
+        pairs = zip(self.ticks[1:], self.ticks[2:], strict=False)
+        return [(after[0] - before[0], after[1] - before[1]) for before, after in pairs]
 
 
 def ours(places: dict[str, Path], pooling: str, clock: Clock, *, models: set[str]) -> None:
@@ -177,20 +179,18 @@ def main() -> None:
                     "sentence-transformers": partial(trainer, places, sentences, pooling),
                     "plain loop": partial(plain, places, pooling),
                 }
-                seconds: dict[str, list[float]] = {name: [] for name in contestants}
+                seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
                 for _ in range(asked.rounds):
                     for name, run in contestants.items():
                         clock = Clock()
                         with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
                             run(clock)
                         seconds[name] += clock.seconds()
-                medians = {name: statistics.median(times) for name, times in seconds.items()}
-                for name, median in medians.items():
-                    ratio = medians["ours"] / median
-                    print(
-                        f"{shape}, {pooling}: {name:<22}{1000 * median:8.1f} ms a step; ours / it {ratio:.2f}",
-                        flush=True,
-                    )
+                medians = {name: [*map(statistics.median, zip(*times, strict=True))] for name, times in seconds.items()}
+                for name, (wall, cpu) in medians.items():
+                    ratios = [ours / its for ours, its in zip(medians["ours"], (wall, cpu), strict=True)]
+                    print(f"{shape}, {pooling}: {name:<22}{1000 * wall:8.1f} ms a step; ours / it {ratios[0]:.2f}; "
+                          f"CPU {1000 * cpu:8.1f} ms, {ratios[1]:.2f}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

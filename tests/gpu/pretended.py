@@ -23,6 +23,7 @@ import torch._dynamo  # imported later, it would look through what is patched
 from torch import Tensor
 from torch.autograd.function import BackwardCFunction
 from torch.nn.utils import clip_grad
+from torch.optim import optimizer
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import return_and_correct_aliasing
 from torch.utils._pytree import tree_flatten, tree_map_only
@@ -233,7 +234,8 @@ def pretended() -> Iterator[Gpu]:
         stack.enter_context(patch.object(torch, "autocast", on_cpu))
         stack.enter_context(patch.object(torch, "inference_mode", torch.no_grad))  # wrapped tensors know no other
         stack.enter_context(patch.object(BackwardCFunction, "apply", applied))
-        stack.enter_context(patch.object(clip_grad, "_group_tensors_by_device_and_dtype", grouped))
+        for module in (clip_grad, optimizer):
+            stack.enter_context(patch.object(module, "_group_tensors_by_device_and_dtype", grouped))
         for name in ("_accelerator_graph_capture_health_check", "_cuda_graph_capture_health_check"):
             if hasattr(torch.optim.Optimizer, name):  # asks the driver, and which of them depends on torch's version
                 stack.enter_context(patch.object(torch.optim.Optimizer, name, nothing))
