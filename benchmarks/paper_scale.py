@@ -1,14 +1,14 @@
 """The schedule of the whole paper scale on 1, 8 and 64 GPUs, simulated from the real jobs, their prices and overheads.
 
-    python benchmarks/paper_scale.py [--gpus 1 8 64] [--cores 64] [--latency 30] [--overhead 12] [--speed 1]
+    python benchmarks/paper_scale.py [--gpu H100] [--gpus 1 8 64] [--cores 64] [--latency 30] [--overhead 12]
 
 Jobs and what they wait for are those of the catalogue of config/paper.yaml, without downloads. A job lasts as long as
-its price (clrepro.catalogue.cost) says, divided by --speed, and its start: --overhead (the two starts of Snakemake in
-an allocation, docs/cluster.md) and what its stage imports (docs/benchmarks/startup.md). Nothing prices evaluations of
-stored features: --minutes of the CPU each. Jobs that fit no price (preparing, tables, figures) last as long as their
-start. From the moment when a job could start until a scheduler has it, --latency passes: Snakemake looks at its jobs
-every 20 s, and submits. A job that meets its time limit saves its state two minutes before it and is submitted again,
-with 2, 3 and 4 times the limit. GPU jobs use the CPU cores of their nodes; --cores are those of the other jobs.
+its price on a named GPU (`clrepro plan`) says, and its start: --overhead (the two starts of Snakemake in an allocation,
+docs/cluster.md) and what its stage imports (docs/benchmarks/startup.md). Jobs that have no price (preparing, tables,
+figures) last as long as their start. From the moment when a job could start until a scheduler has it, --latency passes:
+Snakemake looks at its jobs every 20 s, and submits. A job that meets its time limit saves its state two minutes before
+it and is submitted again, with 2, 3 and 4 times the limit. GPU jobs use the CPU cores of their nodes; --cores are those
+of the other jobs.
 
 Printed for two orders of the waiting jobs: Snakemake's by priority (trainings, embeddings, then the order of the plan,
 as on one machine; on a cluster all priorities are 0) and the longest first.
@@ -20,10 +20,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clrepro.catalogue import Catalogue, cost
+from clrepro.catalogue import Catalogue, cost, gpus
 from clrepro.catalogue.jobs import Jobs
 from clrepro.config import load
-from clrepro.modalities.run import Run
 
 ATTEMPTS = 4  # one and the retries of the profiles
 WARNING = 120.0  # seconds before its limit at which a job is asked to stop
@@ -125,13 +124,8 @@ def schedule(jobs: list[Job], pools: dict[str, int], latency: float, order: Orde
     return Schedule(now, dict(busy), submissions)
 
 
-def hours_of(catalogue: Catalogue, run: Run) -> float:
-    """Of a training with its embeddings, on the GPU that is priced."""
-    return cost.of_run(catalogue, run).hours
-
-
-def jobs_of(catalogue: Catalogue, overhead: float, minutes: float, speed: float) -> list[Job]:
-    """The jobs of a catalogue in the order of the plan; minutes: of an evaluation of one run's stored features."""
+def jobs_of(catalogue: Catalogue, overhead: float) -> list[Job]:
+    """The jobs of a catalogue in the order of the plan."""
     plan, work, files = Jobs(catalogue), catalogue.config.jobs, catalogue.files
     found: list[Job] = []
     maker: dict[str, str] = {}  # of each output
@@ -148,23 +142,24 @@ def jobs_of(catalogue: Catalogue, overhead: float, minutes: float, speed: float)
     for build in plan.builds.values():
         add("prepare", [build.manifest], [], amount=work.threads)
     for name, bundle in plan.bundles.items():
-        hours = sum(hours_of(catalogue, run) for run in bundle.runs) / speed
+        price = cost.of_runs(catalogue, bundle.runs)
         trained, features = files.manifest("train", name), f"features/{name}"
-        add("train", [trained], plan.training_inputs(name), hours, **on_gpu)
+        add("train", [trained], plan.training_inputs(name), price.training, **on_gpu)
         asked = {one.job: one.reads for run in bundle.runs for one in catalogue.evaluations(run)}
         if "features" in asked.values():
-            add("embed", [features], [trained], **on_gpu)
+            add("embed", [features], [trained], price.embedding, **on_gpu)
         for job, reads in asked.items():
             pairs = plan.asked(name, job)
+            about = dict.fromkeys((run, one.about) for run, parts in pairs for one in parts)
+            price = sum((run.plan.cost_of(catalogue.config, run, one) for run, one in about), cost.Cost())
             if reads == "features":
-                threads = work.threads if plan.evaluation_resources(job).threads else 1
-                add("evaluate", [files.manifest(job, name)], [features], len(pairs) * minutes / 60, amount=threads)
+                hours = price.probing + cost.of_runs(catalogue, bundle.runs).probing
+                threads = work.threads if plan.evaluation_resources(name, job).threads else 1
+                add("evaluate", [files.manifest(job, name)], [features], hours, amount=threads)
             else:
-                priced = (run.plan.cost_of(catalogue.config, run, one.about) for run, parts in pairs for one in parts)
                 takes = {**on_gpu, "limit": 60.0 * plan.checkpoint_minutes(job)}
-                hours = sum(one.hours for one in priced) / speed
                 inputs = plan.checkpoint_inputs(job, name)
-                add("evaluate_checkpoint", [files.manifest(job, name)], inputs, hours, **takes)
+                add("evaluate_checkpoint", [files.manifest(job, name)], inputs, price.hours, **takes)
     for table in catalogue.tables:
         if table.runs:
             add("table", files.of_table(table), plan.table_inputs(table))
@@ -189,22 +184,23 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=64)
     parser.add_argument("--latency", type=float, default=30, help="seconds from a job's last input to the scheduler")
     parser.add_argument("--overhead", type=float, default=12, help="seconds of Snakemake at the start of a job")
-    parser.add_argument("--minutes", type=float, default=5, help="of the CPU, for evaluations of one run's features")
-    parser.add_argument("--speed", type=float, default=1, help="of the GPU, as a multiple of the one that is priced")
+    parser.add_argument("--gpu", default="H100", choices=gpus.DATASHEETS)
     asked = parser.parse_args()
-    catalogue = Catalogue(load("paper"))
-    jobs = jobs_of(catalogue, asked.overhead, asked.minutes, asked.speed)
+    catalogue = Catalogue(
+        load("paper").model_copy(update={"hardware": gpus.gpu(asked.gpu).model_copy(update={"memory_gb": None})})
+    )
+    jobs = jobs_of(catalogue, asked.overhead)
     work, longest = sum(job.seconds for job in jobs if job.pool == "gpu"), max(job.seconds for job in jobs)
     print(f"{len(jobs)} jobs; {work / 3600:.0f} h of work on a GPU ({catalogue.config.hardware.name}), the longest job "
           f"{longest / 3600:.1f} h\n")  # fmt: skip
     print("| GPUs | order | makespan, h | work / GPUs, h | GPUs idle | GPUs in starts | submissions |"
           "\n|---:|---|---:|---:|---:|---:|---:|")  # fmt: skip
-    for gpus in asked.gpus:
+    for count in asked.gpus:
         for name, order in {"priority": by_priority, "longest first": longest_first}.items():
-            done = schedule(jobs, {"gpu": gpus, "core": asked.cores, "local": 2}, asked.latency, order)
-            whole = gpus * done.makespan
+            done = schedule(jobs, {"gpu": count, "core": asked.cores, "local": 2}, asked.latency, order)
+            whole = count * done.makespan
             idle, starts = 1 - done.busy["gpu"] / whole, (done.busy["gpu"] - work) / whole
-            print(f"| {gpus} | {name} | {done.makespan / 3600:.2f} | {work / gpus / 3600:.2f} | {idle:.1%} "
+            print(f"| {count} | {name} | {done.makespan / 3600:.2f} | {work / count / 3600:.2f} | {idle:.1%} "
                   f"| {starts:.1%} | {done.submissions} |", flush=True)  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def test_all_jobs_of_the_catalogue_but_downloads_are_scheduled():
     catalogue = Catalogue(load("demo"))
     left_out = {"fetch", "generate", "printed_tables"}
     counts = {rule: count for rule, count in Jobs(catalogue).counts.items() if rule not in left_out}
-    jobs = jobs_of(catalogue, 0.0, 1.0, 1.0)
+    jobs = jobs_of(catalogue, 0.0)
     assert Counter(job.rule for job in jobs) == counts
     known = {job.name for job in jobs}
     assert all(need in known for job in jobs for need in job.needs)
