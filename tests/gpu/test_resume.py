@@ -1,5 +1,7 @@
 """Trainings stopped and resumed on a pretended GPU, with and without the gradient scaler of fp16."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 from torch import Tensor
@@ -10,7 +12,7 @@ from clrepro.errors import Interrupted
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
 from clrepro.modalities.sentence.training import SentenceWorkload
 from clrepro.paths import read_json
-from clrepro.training import loop
+from clrepro.training import loop, optimisers
 from clrepro.training.progress import Progress
 from tests.gpu.pretended import OnGpu, pretended
 from tests.gpu.test_gpu import Steps
@@ -95,6 +97,18 @@ def test_a_resumed_training_ends_in_the_state_of_one_that_was_not_stopped(
         check_waits(whole, WAITS[optimiser])
 
 
+def test_the_count_of_steps_waits_for_nothing_once_it_matters_no_more(tiny, demo_tasks, tmp_path, monkeypatch):
+    how = {"precision": "fp16", "optimiser": "adamw_transformers"}
+    exact = Training(tiny, demo_tasks, tmp_path / "exact/run", Stop(), **how)
+    (counted,) = {group["steps"] for group in exact.progress.optimizer.param_groups}
+    monkeypatch.setattr(optimisers, "COUNTED", 0)
+    found = Training(tiny, demo_tasks, tmp_path / "free/run", Stop(), **how)
+    check_waits(found, [])
+    (steps,) = {group["steps"] for group in found.progress.optimizer.param_groups}
+    skipped = sum(after < before for before, after in pairwise(exact.scales))
+    assert (counted, steps) == (len(exact.scales) - skipped, len(found.scales))
+
+
 def check_scaler(training: Training) -> None:
     """Steps of infinite gradient change no weight and halve the scale; ten others in a row double it."""
     scales, weights = training.scales, training.weights
@@ -112,7 +126,7 @@ def check_scaler(training: Training) -> None:
 
 
 def check_waits(training: Training, usual: list[str]) -> None:
-    """torch's scaler makes no fused step wait; transformers' AdamW reads whether its step is left out."""
+    """torch's scaler makes no fused step wait; transformers' AdamW reads at first whether its step is left out."""
     for step, found in enumerate(training.steps.between):
         if step > 1 and step not in LOOKS:
             assert [":".join(one.split(":")[:2]) for one in found] == usual

@@ -50,6 +50,9 @@ def make(
     return kind(trained, learning_rate, weight_decay=weight_decay, fused=fused)
 
 
+COUNTED = 1000
+
+
 class TransformersAdamW(torch.optim.AdamW):
     """The AdamW that transformers had, with which the authors' sentence encoders were trained; no weight decay.
 
@@ -63,11 +66,15 @@ class TransformersAdamW(torch.optim.AdamW):
     """
 
     def step(self, closure: Callable[[], torch.Tensor] | None = None) -> torch.Tensor | None:
-        """One update. Counts stand in the groups, which are saved: torch's own count lies on the device."""
+        """One update. Counts stand in the groups, which are saved: torch's own count lies on the device.
+
+        A step that fp16's scaler skips does not count. To know of it the host waits for the device, so it asks only as
+        long as it matters: from step ``COUNTED`` on a step more or less changes eps by less than a thousandth.
+        """
         overflow = getattr(self, "found_inf", None)  # set by a scaler of fp16, whose kernel then leaves the step out
-        skipped = overflow is not None and bool(overflow)
         for group in self.param_groups:
             done = group.get("steps", 0)
+            skipped = overflow is not None and done < COUNTED and bool(overflow)
             group["eps"] = self.defaults["eps"] / math.sqrt(1 - group["betas"][1] ** (done + 1))
             group["steps"] = done + (not skipped)
         return super().step(closure)
