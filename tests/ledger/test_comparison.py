@@ -86,7 +86,7 @@ def test_a_changed_temperature_is_found_and_named(tmp_path):
     assert "OUTSIDE nie2023/table_1/infonce/BERT_base/sts" in done.output
     assert "objective.params.temperature 0.5, there 0.05" in done.output
     page = (ours / "comparison.html").read_text()
-    assert "1 numbers lie outside" in page
+    assert "spread: 1 of 3 numbers" in page
     assert "temperature 0.5, there 0.05" in page
     assert len(pd.read_csv(ours / "comparison.csv")) == 3
 

@@ -35,9 +35,8 @@ def page(found: Comparison, ours: Path, theirs: Path) -> str:
     if found.agrees:
         headline = "Nothing lies outside the seeds' spread, and no verdict changed."
     else:
-        headline = (
-            f"{counts.get(OUTSIDE, 0)} numbers lie outside the seeds' spread, {len(found.verdicts)} verdicts changed."
-        )
+        numbers, verdicts = counts.get(OUTSIDE, 0), len(found.verdicts)
+        headline = f"Outside the seeds' spread: {numbers} of {len(found.cells)} numbers. Changed verdicts: {verdicts}."
     changed = [f"{paper}/{claim}: {here}, there {there}" for paper, claim, here, there in found.verdicts]
     order = found.cells.assign(first=found.cells["state"] != OUTSIDE).sort_values("first", kind="stable")
     return (
