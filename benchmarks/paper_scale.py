@@ -153,9 +153,8 @@ def jobs_of(catalogue: Catalogue, overhead: float) -> list[Job]:
             about = dict.fromkeys((run, one.about) for run, parts in pairs for one in parts)
             price = sum((run.plan.cost_of(catalogue.config, run, one) for run, one in about), cost.Cost())
             if reads == "features":
-                hours = price.probing + cost.of_runs(catalogue, bundle.runs).probing
                 threads = work.threads if plan.evaluation_resources(name, job).threads else 1
-                add("evaluate", [files.manifest(job, name)], [features], hours, amount=threads)
+                add("evaluate", [files.manifest(job, name)], [features], price.probing, amount=threads)
             else:
                 takes = {**on_gpu, "limit": 60.0 * plan.checkpoint_minutes(job)}
                 inputs = plan.checkpoint_inputs(job, name)

@@ -1,5 +1,7 @@
 """Prices on named GPUs, memory of trainings, and a step measured on this machine."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -8,7 +10,7 @@ from clrepro.catalogue import Catalogue, cost
 from clrepro.catalogue.gpus import DATASHEETS, START_SECONDS, gpu, parts_of
 from clrepro.cli import plan_gpus, plan_measured
 from clrepro.modalities.image.rehearsal import rehearsal as of_images
-from clrepro.modalities.run import HALF_SHARE, RUNTIME_GB
+from clrepro.modalities.run import RUNTIME_GB
 from clrepro.modalities.sentence.rehearsal import rehearsal as of_sentences
 from clrepro.paths import ROOT
 from clrepro.settings import Hardware
@@ -66,13 +68,11 @@ def test_components_add_up_to_the_price(parts, paper_scale):
      ("CIFAR10_ResNet-18", of_images, 1), ("CIFAR100_ResNet-50", of_images, 1)],
 )  # fmt: skip
 def test_memory_is_what_a_forward_pass_keeps_on_the_meta_device(paper_scale, key, make, optimiser):
-    run = first(paper_scale, key)
+    run = first(paper_scale, key, precision="fp32")  # what the meta device computes in
     made = make(run, torch.device("meta"), 16)
     weights = 4 * sum(part.numel() for part in made.model.parameters())
     found = (2 + optimiser) * weights + kept_bytes(made) * run.recipe.batch_size / 16
     estimate = (run.plan.memory_gb(run) - RUNTIME_GB) * 1e9
-    kept = 1 if run.recipe.precision == "fp32" else HALF_SHARE
-    assert kept == 1  # what the meta device computes in
     assert estimate == pytest.approx(found, rel=0.1)
 
 
@@ -119,9 +119,31 @@ def test_steps_are_measured_for_every_kind_of_training(monkeypatch, capsys):
     catalogue = Catalogue(config.model_copy(update={"papers": ["huang2023"], "figures": []}))
     plan_measured.print_measured(catalogue)
     lines = capsys.readouterr().out.splitlines()
-    found = {tuple(line.split()[:2]): line for line in lines}
-    assert ("CIFAR_ResNet-18", "simclr") in found
-    assert any(line.startswith("BERT_base") for line in lines)
-    runs = [run for run in catalogue.runs if run.objective and run.plan.rehearsal]
-    assert sum(len(group) for group in plan_measured.kinds(catalogue).values()) == len(runs)
-    assert lines[-1].endswith("were not timed") or "hours here" in lines[-1]
+    kinds = plan_measured.kinds(catalogue)
+    timed = [line.split() for line in lines if " fp32 " in line]
+    # encoder, framework if there is one, precision, batch, runs, ms a step, hours
+    assert {(row[0], int(row[-4]), int(row[-3])) for row in timed} == {
+        (key, size, len(runs)) for (key, _, _, size), runs in kinds.items()
+    }
+    assert len(timed) == len(kinds) > 3
+    assert all(float(row[-2]) > 0 for row in timed)
+    trained = [run for run in catalogue.runs if run.objective and run.plan.rehearsal]
+    assert sum(len(runs) for runs in kinds.values()) == len(trained)
+    (total,) = (float(line.split()[0]) for line in lines if "hours here" in line)
+    assert total == pytest.approx(sum(float(row[-1]) for row in timed), abs=0.05 * (1 + len(timed)))
+
+
+def test_looks_at_development_data_are_whole_ones(paper_scale):
+    run = first(paper_scale, "BERT_base", batch_size=64, precision="fp32")
+    often = run.recipe.model_copy(update={"evaluate_every": 9_000, "checkpoint_every": None})
+    never = run.recipe.model_copy(update={"evaluate_every": 10**6, "checkpoint_every": None})
+    one, none = (cost.of_run(paper_scale, replace(run, recipe=how)).training for how in (often, never))
+    weights = 12 * (4 * 768**2 + 2 * 768 * 3072)
+    assert (one - none) * 3600 * 1e13 == pytest.approx(2 * 4000 * 26 * weights, rel=1e-6)  # one, of 15,625 steps
+
+
+def test_probes_are_priced_where_they_are_asked(paper_scale):
+    run = first(paper_scale, "BERT_base")
+    asked = {one.name: run.plan.cost_of(paper_scale.config, run, one).probing for one in run.plan.evaluations}
+    assert asked == {"sts": 0, "transfer": pytest.approx(44.8 / 3600)}
+    assert cost.of_run(paper_scale, run).probing == 0

@@ -1,5 +1,8 @@
 """IEEE arithmetic or TF32: set before anything is computed, in a run's identity, in its record."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -29,11 +32,25 @@ def now():
     return [place.fp32_precision for place in SET]
 
 
-@pytest.mark.parametrize("stage", [train, evaluate_checkpoints, lambda runs, config: evaluate(runs, config, None)])
-def test_every_stage_that_computes_sets_what_the_configuration_says(stage):
+def evaluate_shown(runs, config, shows=True):
+    """An evaluation of features, of one that shows the encoder images or of one that reads numbers alone."""
+    about = SimpleNamespace(
+        file="scores.json", uses_gpu=lambda protocol: shows, resumes=lambda protocol: False, function=lambda: dict
+    )
+    one = SimpleNamespace(about=about, protocol={}, repeated=lambda function: {}, kinds=[])
+    work = SimpleNamespace(load=lambda *place: {})
+    run = SimpleNamespace(plan=SimpleNamespace(work_module=lambda: work), name="run", folder=Path("run"))
+    evaluate([(run, [one])], config, Path("features"))
+
+
+@pytest.mark.parametrize("stage", [train, evaluate_checkpoints, evaluate_shown])
+def test_every_stage_that_computes_sets_what_the_configuration_says(stage, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     for matmul, convolution in (("tf32", "ieee"), ("ieee", "tf32"), ("ieee", "ieee")):
         stage([], configured(device="auto", float32=Float32(matmul=matmul, convolution=convolution)))
         assert now() == [matmul, convolution]
+        evaluate_shown([], configured(device="auto", float32=Float32(matmul="tf32", convolution="tf32")), shows=False)
+        assert now() == [matmul, convolution]  # what needs no GPU imports no torch to say how one computes
 
 
 def test_pytorchs_own_default_decides_nothing():

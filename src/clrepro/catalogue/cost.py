@@ -1,6 +1,6 @@
 """What a plan costs: an estimate from floating-point operations and file sizes, made before anything starts.
 
-Not counted: downloads, and the preparation of data.
+Not counted: downloads, the preparation of data, and the pre-training of encoders from scratch.
 """
 
 from collections.abc import Iterable

@@ -29,6 +29,8 @@ def plan(
     plan_tables.print_limits(parts[-1].catalogue if parts else catalogue)
     for part in parts:
         plan_gpus.print_hours(part)
+    if parts:
+        print("None was measured. A V100 needs an older torch than the locked one (compute capability 7.0).")
     plan_tables.print_sources(catalogue)
     plan_tables.print_simulations(catalogue)
     if figures:

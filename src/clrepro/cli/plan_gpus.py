@@ -22,7 +22,6 @@ def print_hours(part: Part) -> None:
     for key, title in COMPONENTS.items():
         if any(column[key] >= 0.05 for column in columns.values()):
             print(f"{title:<34}" + "".join(f"{hours(columns[name][key]):>9}" for name in names))
-    print("A V100 needs an older torch than the locked one (compute capability 7.0).")
     for name in names:
         if runs := part.too_large(name):
             most = max(runs, key=lambda run: run.plan.memory_gb(run))

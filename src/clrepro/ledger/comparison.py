@@ -19,6 +19,9 @@ COLUMNS = [
     "state", "settings",
 ]  # fmt: skip
 OUTSIDE, WITHIN, SAME, HERE, THERE = "outside", "within", "same", "only here", "only there"
+# of these an empty field is a number that is not there; elsewhere it is an empty word
+NUMBERS = {name: [""] for name in ("decimals", "ours", "ours_std", "seeds", "published", "published_std", "ci_low",
+                                   "ci_high", "difference")}  # fmt: skip
 ABOUT = ("environment", "hardware")  # parts of a run's record that say where it was made
 
 
@@ -48,18 +51,19 @@ class Comparison:
 
 def read(folder: Path) -> Results:
     """The results of a scale, or reference results."""
-    if not (folder / "claims.csv").is_file():
-        raise UserError(f"{folder} holds no results: claims.csv is missing; `clrepro report` or the workflow writes it")
-    if (folder / "ledger.csv").is_file():
-        cells = pd.read_csv(folder / "ledger.csv", low_memory=False)
-    else:  # reference results of before there was one
-        parts = [pd.read_csv(file).assign(paper=file.parent.name, table=file.stem, decimals=2, runs="")
-                 for file in sorted(folder.glob("tables/*/*.csv"))]  # fmt: skip
-        cells = pd.concat(parts) if parts else pd.DataFrame(columns=[*ADDRESS, "ours"])
-    cells = cells[cells["ours"].notna()].astype(dict.fromkeys(ADDRESS, str)).set_index(ADDRESS)
+    for name in ("ledger.csv", "claims.csv"):
+        if not (folder / name).is_file():
+            raise UserError(f"{folder} holds no results: {name} is missing; `clrepro report` or the workflow writes it")
+    cells = read_cells(folder / "ledger.csv")
+    cells = cells[cells["ours"].notna()].set_index(ADDRESS)
     claims = pd.read_csv(folder / "claims.csv")
     verdicts = {(row.paper, row.claim): row.verdict for row in claims.itertuples() if row.verdict != "missing"}
-    return Results(folder, cells[~cells.index.duplicated()], verdicts, runs_of(folder))
+    return Results(folder, cells, verdicts, runs_of(folder))
+
+
+def read_cells(file: Path) -> pd.DataFrame:
+    """A ledger; rows and columns are called as papers call them, by numbers as well."""
+    return pd.read_csv(file, dtype=dict.fromkeys(ADDRESS, str), keep_default_na=False, na_values=NUMBERS)
 
 
 def runs_of(folder: Path) -> dict[str, dict[str, Any]]:
@@ -119,8 +123,7 @@ def welch(sides: list[tuple[float, int]], alpha: float) -> float | None:
 
 
 def runs_behind(cell: pd.Series, side: Results) -> list[dict[str, Any]]:
-    named = cell["runs"].split() if isinstance(cell["runs"], str) else []
-    return [side.runs[name] for name in named if name in side.runs]
+    return [side.runs[name] for name in cell["runs"].split() if name in side.runs]
 
 
 def settings_apart(mine: list[dict], others: list[dict]) -> list[str]:

@@ -8,16 +8,12 @@ import pandas as pd
 from clrepro.ledger.comparison import ADDRESS, OUTSIDE, Comparison
 from clrepro.paths import write_text
 
+BASE = Path(__file__).parent / "page/base.css"  # the look of the report
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a;
-  background: #fff; }
-table { border-collapse: collapse; font-size: 14px; display: block; overflow-x: auto; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right; }
+main { padding: 2rem 1.5rem; } table { border-collapse: collapse; font-size: .88rem; display: block; overflow-x: auto; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--rule); text-align: right; }
 th:first-child, td:first-child, td:last-child, th:last-child { text-align: left; }
-.outside td { background: #fdecea; }
-@media (prefers-color-scheme: dark) {
-  body { color: #eee; background: #181818; } th, td { border-color: #444; } .outside td { background: #4a2320; }
-}
+.outside td { background: var(--target); }
 """
 
 
@@ -42,12 +38,12 @@ def page(found: Comparison, ours: Path, theirs: Path) -> str:
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width'><title>Comparison</title>"
-        f"<style>{STYLE}</style></head><body>\n<h1>{html.escape(headline)}</h1>\n"
+        f"<style>{BASE.read_text('utf-8')}{STYLE}</style></head><body><main>\n<h1>{html.escape(headline)}</h1>\n"
         f"<p>{html.escape(str(ours))} beside {html.escape(str(theirs))}: {html.escape(said)}. A number is outside if "
         "chance explains its difference in fewer than one comparison in twenty, all cells taken together (Welch's t "
         "with Bonferroni's correction); where a side tells of no spread, if the last printed digit differs.</p>\n"
         f"{bullets('Claims with another verdict', changed)}{bullets('Code, versions and hardware', found.about)}"
-        f"<h2>Cells</h2>\n{table(order)}\n</body></html>\n"
+        f"<h2>Cells</h2>\n{table(order)}\n</main></body></html>\n"
     )
 
 

@@ -12,7 +12,7 @@ from clrepro.catalogue import Catalogue
 from clrepro.errors import UserError
 from clrepro.ledger import Records, cells
 from clrepro.ledger.claims import evaluate
-from clrepro.ledger.comparison import ADDRESS
+from clrepro.ledger.comparison import ADDRESS, read_cells
 from clrepro.ledger.scores import run_id, scores
 from clrepro.modalities.run import Run
 from clrepro.paths import RESULTS, write_text
@@ -26,9 +26,9 @@ KEPT = ("identity", "seed", "code", "inputs", "steps", "diverged", "seconds", "c
 def write(catalogue: Catalogue) -> Path:
     """Copy a scale's filled tables, and figures, to results/reference/<scale>, with claims and records beside them.
 
-    runs.jsonl has a line a run: its name, record, rows of its evaluations, and the mean of each statistic over the
-    recorded steps of its training. Tables that the configuration does not ask for stay as they are there; so do lines
-    of runs and claims that nothing is known of today.
+    ledger.csv has the filled cells, with the runs behind each. runs.jsonl has a line a run: its name, record, rows of
+    its evaluations, and the mean of each statistic over the recorded steps of its training. Tables that the
+    configuration does not ask for stay as they are there; so do cells, runs and claims that nothing is known of today.
     """
     target, records = FOLDER / catalogue.config.scale, Records()
     filled = [
@@ -67,8 +67,7 @@ def write_cells(catalogue: Catalogue, file: Path, records: Records) -> None:
     found = cells.frame(catalogue, records)
     found = found[found["ours"].notna()]
     if file.is_file():
-        before = pd.read_csv(file)
-        found = pd.concat([before, found]).drop_duplicates(ADDRESS, keep="last")
+        found = pd.concat([read_cells(file), found]).drop_duplicates(ADDRESS, keep="last")
     write_text(file, found.to_csv(index=False))
 
 

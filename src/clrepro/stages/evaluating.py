@@ -50,10 +50,11 @@ class Asked:
 
 def evaluate(runs: list[tuple[Run, list[Asked]]], config: Common, folder: Path) -> None:
     """Evaluate features that lie in folder/<run.name>.npz, and write rows [task, split, metric, value]."""
-    choose_arithmetic(config)
     manifest.clear(evaluated_files(runs))
     for number, (run, asked) in enumerate(runs, 1):
         shows = any(one.about.uses_gpu(one.protocol) for one in asked)
+        if shows:  # the others need no torch, whose import takes seconds
+            choose_arithmetic(config)
         features = run.plan.work_module().load(run, config, folder / f"{run.name}.npz", shows)
         for one in asked:
             function = partial(one.about.function(), features, one.protocol, one.kinds)

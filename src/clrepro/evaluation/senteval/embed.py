@@ -7,6 +7,7 @@ for each other at its end, and with sentences an operation takes less than a mil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -86,7 +87,7 @@ def embed(
     was_training = model.training
     model.eval()
     try:
-        forward = lambda ids, mask: model(ids, mask, with_head=with_head)  # noqa: E731
+        forward = partial(model, with_head=with_head)
         return in_batches(forward, tokens, model.transformer.config.hidden_size, device, title)
     finally:
         model.train(was_training)

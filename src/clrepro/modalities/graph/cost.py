@@ -19,8 +19,11 @@ def of_run(config: Common, run: Run) -> Cost:
     epochs = run.recipe.epochs if run.objective else 0
     unit, steps = config.hardware, epochs * about["graphs"] / run.recipe.batch_size
     training = unit.hours(forwards * 3 * 2 * epochs, layer_steps=steps * layers)
-    return Cost(training, unit.hours(forwards), probing=SVM_SECONDS / 3600, gigabytes=4 * parameters / 1e9)
+    return Cost(training, unit.hours(forwards), gigabytes=4 * parameters / 1e9)
 
 
 def of_evaluation(config: Common, run: Run, evaluation: Evaluation) -> Cost:
-    return of_molecules.of_fine_tuning(config, run, evaluation) if evaluation.reads == "checkpoint" else Cost()
+    """Fine-tuning on a set of molecules, or the search of the SVM."""
+    if evaluation.reads == "checkpoint":
+        return of_molecules.of_fine_tuning(config, run, evaluation)
+    return Cost(probing=SVM_SECONDS / 3600)

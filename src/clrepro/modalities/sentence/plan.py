@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from clrepro.errors import UserError, unknown
+from clrepro.modalities.evaluation import Evaluation
 from clrepro.modalities.interface import Modality, resolved
 from clrepro.modalities.run import Cost, Run, Wanted
 from clrepro.modalities.sentence import cost, words
@@ -88,6 +89,9 @@ class SentenceModality(Modality):
 
     def cost(self, config: Common, run: Run) -> Cost:
         return cost.of_run(config, run)
+
+    def cost_of(self, config: Common, run: Run, evaluation: Evaluation) -> Cost:
+        return cost.of_transfer(config) if evaluation is TRANSFER else Cost()
 
     def steps(self, config: Common, run: Run) -> int:
         return cost.steps(config, run)
