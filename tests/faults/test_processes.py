@@ -11,8 +11,8 @@ import torch
 from safetensors.torch import load_file
 
 from clrepro.errors import Interrupted
-from clrepro.stages.training import alone
 from clrepro.training import loop
+from clrepro.training.alone import alone
 from clrepro.workflow import locks
 from tests.faults.stopping import stops_at
 from tests.modalities.sentence.trainings import run_training

@@ -2,21 +2,22 @@
 
 import os
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from clrepro.console import say
-from clrepro.errors import Interrupted, UserError
+from clrepro.errors import Interrupted
 from clrepro.modalities.run import Run
 from clrepro.paths import read_json, write_json
 from clrepro.settings import Common
 from clrepro.stages.launching import launch
 from clrepro.training import export
+from clrepro.training.alone import alone, is_first_process
 from clrepro.training.environment import versions
 from clrepro.training.float32 import choose_arithmetic
 from clrepro.training.places import best_folder, checkpoint_folder
-from clrepro.workflow import locks, manifest, provenance
+from clrepro.workflow import manifest, provenance
 
 
 def train(runs: list[Run], config: Common) -> None:
@@ -53,37 +54,6 @@ def train(runs: list[Run], config: Common) -> None:
                 write_json(run.record, run.plan.work_module().record_untrained(run, config))
             if stop.requested and number < len(runs):
                 raise Interrupted(f"stopped after run {number} of {len(runs)}; what is finished is kept")
-
-
-@contextmanager
-def alone(state: Path, stop) -> Iterator[None]:
-    """Wait while another process works on the same state: a job that outlived the workflow that started it.
-
-    Of several processes that train together only the first one asks, and it does not wait: the others would not.
-    """
-    if not is_first_process():
-        yield
-        return
-    file, waits = state / "lock", False
-    while not (handle := locks.hold(file)):
-        who = locks.described(locks.holder(file))
-        if os.environ.get("WORLD_SIZE", "1") != "1":
-            raise UserError(f"{state} is being trained by {who}; wait for it, or end it")
-        if stop.requested:
-            raise Interrupted(f"stopped while {state} was being trained by {who}")
-        if not waits:
-            say(f"    waits for {who}, which trains this run")
-        waits = True
-        time.sleep(0.5)
-    try:
-        yield
-    finally:
-        handle.close()
-
-
-def is_first_process() -> bool:
-    """Whether this is the process that writes, of those that torchrun or accelerate started."""
-    return os.environ.get("RANK", "0") == "0"
 
 
 def wait_for(files: Iterable[Path]) -> None:

@@ -1,14 +1,21 @@
 """Pre-training as a masked language model: what is masked, what it learns, an interruption."""
 
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from clrepro.errors import Interrupted
-from clrepro.modalities.sentence import backbone
+from clrepro.modalities.sentence import backbone, preparing
 from clrepro.modalities.sentence.corpus import TokenisedCorpus
 from clrepro.modalities.sentence.pretraining import LOOK, SPECIAL, factor, mask_tokens
+from clrepro.paths import sha256
+from clrepro.training import loop
+from clrepro.training.alone import alone
 from tests.stop import Stop
 
 SPEC = dict(layers=1, hidden_size=16, heads=2, intermediate_size=None, dropout=0.1, seed=3, mlm_epochs=8)
@@ -43,6 +50,27 @@ def test_an_interrupted_pretraining_ends_in_the_same_weights_to_the_bit(made, ti
     assert {**again, "seconds": 0} == {**about, "seconds": 0}
     found, expected = (load_file(folder / "model.safetensors") for folder in (tmp_path / "model", whole))
     assert all(torch.equal(found[key], expected[key]) for key in expected)
+
+
+def test_a_build_that_is_made_again_links_what_was_pretrained_once(made, tiny, tmp_path, monkeypatch):
+    about, tokenizer, whole = made
+    monkeypatch.chdir(tmp_path)
+    folder = Path("data/build")
+    shutil.copytree(tiny[0], folder, ignore=shutil.ignore_patterns("model"))
+    build = SimpleNamespace(folder=folder, scale="demo", spec=SPEC)
+    config = SimpleNamespace(device="cpu")
+    record = preparing.pretrained(build, tokenizer, None, config)
+    assert {**record["pretraining"], "seconds": 0} == {**about, "seconds": 0}
+    shutil.rmtree(folder / "model")
+    monkeypatch.setattr(backbone, "make_scratch", None)  # nothing is trained any more
+    assert preparing.pretrained(build, tokenizer, None, config) == record
+    assert sha256(folder / "model/model.safetensors") == sha256(whole / "model.safetensors")
+    (state,) = Path("state/demo").iterdir()
+    with alone(state, Stop()):  # another build begins with the same weights just now
+        monkeypatch.setattr(loop.StopFlag, "requested", True, raising=False)
+        monkeypatch.setattr(loop.StopFlag, "__init__", lambda self: None)
+        with pytest.raises(Interrupted, match="stopped while .* was being trained by process"):
+            preparing.pretrained(build, tokenizer, None, config)
 
 
 def test_tokens_are_masked_as_bert_masks_them(made):

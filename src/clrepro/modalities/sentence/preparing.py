@@ -8,6 +8,7 @@ from clrepro.modalities.sentence.build import SentenceBuild
 from clrepro.paths import STATE, digest, make_link, read_json, write_json
 from clrepro.settings import Common
 from clrepro.sources.source import source
+from clrepro.training.alone import alone
 from clrepro.training.float32 import choose_arithmetic
 from clrepro.workflow import fingerprint
 
@@ -59,11 +60,11 @@ def pretrained(build: SentenceBuild, tokenizer, sentences: list[str] | None, con
         corpus.tokenise(sentences, tokenizer, build.max_length, folder)
     code = fingerprint.of_modules(("clrepro.modalities.sentence.backbone",))
     made = STATE / build.scale / f"backbone-{digest([build.spec, read_json(folder / 'tokens.json')['sha256'], code])}"
-    if not (made / "record.json").exists():
-        with StopFlag() as stop:
+    with StopFlag() as stop, alone(made, stop):  # another build may begin with the same weights
+        if not (made / "record.json").exists():
             tokens = corpus.TokenisedCorpus(folder)
             about = backbone.make_scratch(build.spec, tokenizer, tokens, made / "model", stop, config.device)
-        write_json(made / "record.json", {"pretraining": about} if about else {})
-        saved.finish(made)
+            write_json(made / "record.json", {"pretraining": about} if about else {})
+            saved.finish(made)
     link_folder(made / "model", build.folder / "model")
     return read_json(made / "record.json")
