@@ -60,6 +60,21 @@ def test_what_is_kept_of_others_stays_and_what_is_there_again_is_replaced(catalo
     assert (again[again["paper"] == "nie2023"]["estimate"] != -99.0).all()
 
 
+def test_commits_versions_and_hardware_are_counted_over_all_kept_runs(catalogue):
+    folder = reference.write(catalogue)
+    counted = json.loads((folder / reference.MADE).read_text())
+    assert sum(counted["commit"].values()) == len(reference.read(folder / reference.RUNS))
+    here, there = (
+        {"hardware": {"cpu": "A"}, "environment": {"torch": "2.15"}},
+        {"hardware": {"cpu": "B"}, "commit": "c"},
+    )
+    assert reference.environments([here, here, there]) == {
+        "commit": {"None": 2, "c": 1},
+        "torch": {"2.15": 2},
+        "cpu": {"A": 2, "B": 1},
+    }
+
+
 def test_means_leave_out_the_first_batch():
     rows = [[0, "train_loss", 9.0], [1, "train_loss", 2.0], [2, "train_loss", 4.0]]
     assert reference.means(rows) == {"train_loss": 3.0}

@@ -20,7 +20,7 @@ app = typer.Typer(
 OWN_OPTIONS = {"allow_extra_args": True, "ignore_unknown_options": True}
 COMMANDS = (
     *(plan.plan, doctor.doctor, train.train),
-    *(results.show, results.report, results.reference, results.sweep, results.claims, results.theory),
+    *(results.show, results.report, results.reference, results.sweep, results.claims, results.power, results.theory),
     compare.compare,
     *(objectives.objectives, objectives.xray, senteval.senteval),
     *(records.records, records.verify, data.sources, data.mirror, config.config),

@@ -1,11 +1,11 @@
-"""``clrepro show``, ``report``, ``reference``, ``sweep``, ``claims`` and ``theory``: what is found so far."""
+"""``clrepro show``, ``report``, ``reference``, ``sweep``, ``claims``, ``power``, ``theory``: what is found so far."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from clrepro.cli.options import Files, Only, Scale, catalogue_of
+from clrepro.cli.options import Files, Mirror, Only, Scale, catalogue_of
 from clrepro.errors import unknown
 
 
@@ -103,6 +103,31 @@ def claims(
     print(summary.counts(frame["verdict"]))
     if not opening.judges(catalogue):
         print(opening.why(catalogue))
+
+
+def power(
+    paper: Annotated[str | None, typer.Argument(help="only this paper's claims")] = None,
+    scale: Scale = "demo",
+    configfile: Files = None,
+    mirror: Mirror = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="keep the table in this file")] = None,
+) -> None:
+    """Say which claims the seeds of a configuration can decide, before anything is trained. Takes minutes.
+
+    A line a claim that has runs or planned ones: its comparisons, and the probability that it is decided as seen, and
+    as opposite, if the true differences are 1, 2, 3 or 5 standard deviations of a run. From simulated results, as
+    docs/claims.md says.
+    """
+    from clrepro.ledger import power as simulated
+
+    catalogue = catalogue_of(scale, configfile, mirror=mirror)
+    if paper and paper not in catalogue.config.papers:
+        raise unknown("paper", paper, catalogue.config.papers)
+    found = simulated.table(catalogue, [paper] if paper else catalogue.config.papers)
+    if csv:
+        found.dropna().to_csv(csv, index=False, float_format="%.2f")
+    print(found.dropna().to_string(index=False, float_format="{:.2f}".format))
+    print(simulated.summary(found, len(catalogue.config.seeds)))
 
 
 def theory(

@@ -188,13 +188,23 @@ def examine(contrast: Contrast, prior: Prior = NOTHING, alpha: float = ALPHA) ->
     return Result(estimate, estimate - half, estimate + half, estimate / deviation, p_holds, p_fails)
 
 
-def examine_all(contrasts: Sequence[Contrast], alpha: float = ALPHA) -> list[Result]:
-    """Test contrasts, each with what its family says of its variance."""
+def priors(contrasts: Sequence[Contrast]) -> dict[str, Prior]:
+    """What each family says of its variances."""
     families: dict[str, list[Contrast]] = defaultdict(list)
     for contrast in contrasts:
         families[contrast.family].append(contrast)
-    priors = {family: fit(members) for family, members in families.items()}
-    return [examine(one, priors[one.family] if one.paired else NOTHING, alpha) for one in contrasts]
+    return {family: fit(members) for family, members in families.items()}
+
+
+def prior_of(contrast: Contrast, known: Mapping[str, Prior]) -> Prior:
+    """What its family says of a contrast's variance; of one that is not paired, nothing."""
+    return known[contrast.family] if contrast.paired else NOTHING
+
+
+def examine_all(contrasts: Sequence[Contrast], alpha: float = ALPHA) -> list[Result]:
+    """Test contrasts, each with what its family says of its variance."""
+    known = priors(contrasts)
+    return [examine(one, prior_of(one, known), alpha) for one in contrasts]
 
 
 def holm(values: Sequence[float]) -> list[float]:

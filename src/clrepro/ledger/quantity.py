@@ -22,3 +22,8 @@ class Quantity:
     measured: str = ""
     is_difference: bool = False
     comparable: bool = True
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether it has values, or `why` names the command that makes them."""
+        return bool(self.values) or "snakemake " in self.why

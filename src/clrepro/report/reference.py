@@ -2,13 +2,14 @@
 
 import json
 import shutil
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from clrepro.catalogue import Catalogue
+from clrepro.catalogue import Catalogue, papers
 from clrepro.errors import UserError
 from clrepro.ledger import Records, cells
 from clrepro.ledger.claims import evaluate
@@ -16,9 +17,10 @@ from clrepro.ledger.comparison import ADDRESS, read_cells
 from clrepro.ledger.scores import run_id, scores
 from clrepro.modalities.run import Run
 from clrepro.paths import RESULTS, write_text
+from clrepro.report import theory
 
 FOLDER = RESULTS / "reference"
-RUNS, CLAIMS, CELLS = "runs.jsonl", "claims.csv", "ledger.csv"
+RUNS, CLAIMS, CELLS, MADE = "runs.jsonl", "claims.csv", "ledger.csv", "environment.json"
 # of a record, what says which training it was; its history stays where it was made
 KEPT = ("identity", "seed", "code", "inputs", "steps", "diverged", "seconds", "commit", "hardware", "environment")
 
@@ -27,8 +29,10 @@ def write(catalogue: Catalogue) -> Path:
     """Copy a scale's filled tables, and figures, to results/reference/<scale>, with claims and records beside them.
 
     ledger.csv has the filled cells, with the runs behind each. runs.jsonl has a line a run: its name, record, rows of
-    its evaluations, and the mean of each statistic over the recorded steps of its training. Tables that the
-    configuration does not ask for stay as they are there; so do cells, runs and claims that nothing is known of today.
+    its evaluations, and the mean of each statistic over the recorded steps of its training; environment.json counts the
+    runs by commit, versions and hardware. theory.csv and theory.md are the checks of the papers' equations. Tables that
+    the configuration does not ask for stay as they are there; so do cells, runs and claims that nothing is known of
+    today.
     """
     target, records = FOLDER / catalogue.config.scale, Records()
     filled = [
@@ -57,8 +61,10 @@ def write(catalogue: Catalogue) -> Path:
     entries = (entry(catalogue, run, records) for run in catalogue.runs)
     known |= {one["run"]: one for one in entries if one}
     write_text(target / RUNS, "".join(json.dumps(known[name]) + "\n" for name in sorted(known)))
+    write_text(target / MADE, json.dumps(environments(known.values()), indent=1) + "\n")
     write_claims(catalogue, target / CLAIMS, records)
     write_cells(catalogue, target / CELLS, records)
+    theory.write(papers.theory(catalogue.config.papers), target / "theory.csv", target / "theory.md")
     return target
 
 
@@ -91,6 +97,16 @@ def entry(catalogue: Catalogue, run: Run, records: Records) -> dict[str, Any] | 
     statistics = (records.statistics(run) or {"rows": []})["rows"] if run.has_statistics else []
     kept = {name: record[name] for name in KEPT if name in record}
     return {"run": run_id(run), **kept, "results": results, "statistics": means(statistics)}
+
+
+def environments(entries: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """How many runs have which commit, which version of what, and which hardware."""
+    found: dict[str, Counter] = defaultdict(Counter)
+    for entry in entries:
+        about = {"commit": entry.get("commit"), **entry.get("environment", {}), **entry.get("hardware", {})}
+        for name, value in about.items():
+            found[name][str(value)] += 1
+    return {name: dict(sorted(counts.items())) for name, counts in found.items()}
 
 
 def means(rows: Iterable[list]) -> dict[str, float]:
