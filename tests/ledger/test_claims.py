@@ -68,6 +68,25 @@ def test_verdicts_estimates_and_scope_of_claims():
     assert missing["note"] == "t/none: not run yet: snakemake t"
 
 
+def test_an_undecided_claim_says_how_many_seeds_would_decide_it():
+    def smallest(distance: float, level: float) -> str:
+        powers = (
+            (n, stats.nct.sf(stats.t.ppf(1 - level, n - 1), n - 1, distance * math.sqrt(n))) for n in range(2, 99)
+        )
+        return str(next(n for n, power in powers if power >= 0.8))
+
+    near, _, outside = evaluated(
+        {"greater": {"of": "t/near", "than": "t/low", "by": -0.1}},
+        {"greater": {"of": "t/high", "than": "t/low"}},
+        {"best": {"of": "t/low", "among": ["t/near", "t/near"]}},
+    )
+    deviation = np.std([0.1, -0.2, 0.1], ddof=1)
+    assert near["verdict"] == outside["verdict"] == "undecided"
+    assert near["seeds_needed"] == smallest(0.1 / deviation, 0.05 / 3)  # of three claims that are tested
+    assert evaluated({"greater": {"of": "t/high", "than": "t/low"}})[0]["seeds_needed"] == ""  # it is decided
+    assert outside["seeds_needed"] == "more than 200"  # a mean difference of 0
+
+
 def test_holds_and_fails_are_said_only_where_every_number_of_the_claim_compares():
     above, below, near, missing = (
         {"greater": {"of": "t/high", "than": "t/low"}},

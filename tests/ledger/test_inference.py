@@ -135,3 +135,12 @@ def test_wrong_verdicts_are_rarer_than_promised_and_right_ones_are_given(kind, s
         prior = inference.fit(contrasts)
         right += inference.holm([inference.p_values(one, prior)[0] for one in contrasts])
     assert np.mean(np.array(right) <= inference.ALPHA) > power
+
+
+@pytest.mark.parametrize(("distance", "level"), [(3.0, 0.05), (1.0, 0.05 / 28), (-0.4, 0.05)])
+def test_the_seeds_needed_have_the_power_that_is_asked_and_one_less_has_not(distance, level):
+    found = inference.seeds_needed(distance, level)
+    for seeds, enough in ((found, True), (found - 1, False)):
+        share = stats.nct.sf(stats.t.ppf(1 - level, seeds - 1), seeds - 1, abs(distance) * math.sqrt(seeds))
+        assert bool(share >= 0.8) is enough
+    assert inference.seeds_needed(0.01, level) is None

@@ -21,6 +21,7 @@ from clrepro.ledger.verdicts import in_words
 COLUMNS = [
     "paper", "claim", "statement", "estimate", "ci_low", "ci_high", "seeds", "verdict",
     "quote", "place", "form", "scope", "effect", "published", "p_holds", "p_fails", "note",
+    "seeds_needed",
 ]  # fmt: skip
 DIGITS = 6  # significant ones, in files
 Resolve = Callable[[str], Quantity]
@@ -95,7 +96,7 @@ def evaluate_paper(claims: list[Claim], resolve: Resolve, alpha: float = ALPHA) 
     raw = [combined(findings[claim.name]) for claim in ran]
     adjusted = [inference.holm(values) for values in zip(*raw, strict=True)] or [[], []]
     numbers = {claim.name: values for claim, *values in zip(ran, raw, *adjusted, strict=True)}
-    return [entry(claim, findings[claim.name], numbers.get(claim.name), alpha) for claim in claims]
+    return [entry(claim, findings[claim.name], numbers.get(claim.name), alpha, len(ran)) for claim in claims]
 
 
 def gather(part: Part, quantities: dict[str, Quantity]) -> Finding:
@@ -181,8 +182,23 @@ def shown(findings: list[Finding], verdict: str) -> Finding | None:
     return min(printed, key=lambda one: one.part.margin(one.published), default=None)
 
 
-def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: float) -> dict[str, Any]:
-    """A claim as the report's data has it. numbers: (p_holds, p_fails) before Holm's correction, then each after it."""
+def needed(finding: Finding, comparisons: int, alpha: float) -> str:
+    """How many seeds would decide an undecided claim, were the true difference of its weakest comparison what it seems.
+
+    At alpha over the number of comparisons that its test stands among. Empty where nothing tells of a spread.
+    """
+    result = finding.result
+    if not result.deviation:
+        return ""
+    distance = finding.part.margin(result.estimate) / result.deviation
+    return str(inference.seeds_needed(distance, alpha / comparisons) or f"more than {inference.MOST_SEEDS}")
+
+
+def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: float, ran: int) -> dict[str, Any]:
+    """A claim as the report's data has it. numbers: (p_holds, p_fails) before Holm's correction, then each after it.
+
+    ran: how many claims of the paper are tested.
+    """
     tested = [finding for finding in findings if finding.result]
     verdict, factors, p_holds, p_fails = "missing", (1.0, 1.0), None, None
     if numbers:
@@ -197,10 +213,13 @@ def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: fl
     result = one.result if one else None
     whys = merged(findings)
     left_out = f"left out: {whys}" if tested and len(tested) < len(findings) else whys
-    ran = sum(finding.contrast is not None for finding in findings)
+    have_runs = sum(finding.contrast is not None for finding in findings)
     awaits = ""
     if is_waiting(claim, findings):
-        awaits = f"{ran} of {len(findings)} comparisons have runs; it is tested when all have"
+        awaits = f"{have_runs} of {len(findings)} comparisons have runs; it is tested when all have"
+    # one comparison that lies inside its bounds is tested with all claims, one outside with its own claim's besides
+    inside = result is not None and one.part.margin(result.estimate) > 0
+    tests = ran * (1 if inside else len(tested))
     return {
         "paper": claim.paper,
         "claim": claim.name,
@@ -213,12 +232,13 @@ def entry(claim: Claim, findings: list[Finding], numbers: list | None, alpha: fl
         "quote": claim.quote,
         "place": claim.place,
         "form": claim.form,
-        "scope": f"{ran} of {len(findings)}",
+        "scope": f"{have_runs} of {len(findings)}",
         "effect": significant(result and result.effect),
         "published": significant(one and one.published),
         "p_holds": significant(p_holds),
         "p_fails": significant(p_fails),
         "note": "; ".join(filter(None, [claim.note, awaits, left_out])),
+        "seeds_needed": needed(one, tests, alpha) if verdict == "undecided" and result else "",
         "evidence": [evidence(finding, factors, comparable, alpha) for finding in findings],
     }
 

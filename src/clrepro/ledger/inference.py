@@ -33,6 +33,7 @@ FEWEST = 8  # variances that a family needs before it says something of each oth
 SPREADS = np.linspace(0, 4, 33)  # standard deviations of log sigma^2, 0: all variances of a family are equal
 SCALE = 2.0  # of their half-normal prior; a smaller one breaks the promise when few runs spread much more
 PLACES = np.linspace(-4, 4, 17)  # grid of log s0^2, in standard errors about its centre
+POWER, MOST_SEEDS = 0.8, 200  # of what `seeds_needed` answers
 MANY = 1e6  # degrees of freedom in the place of infinitely many
 
 
@@ -88,16 +89,21 @@ class Result:
     """What the seeds say of a contrast.
 
     p_holds: of the hypothesis that the mean is at a bound or beyond it; p_fails: that it is inside or at a bound.
-    low, high: interval of the mean; effect: the estimate in moderated standard deviations of a single seed's value.
-    None where one seed, or values that are all the same, tell of no spread.
+    low, high: interval of the mean; deviation: the moderated one of a single seed's value. None where one seed, or
+    values that are all the same, tell of no spread.
     """
 
     estimate: float
     low: float | None
     high: float | None
-    effect: float | None
+    deviation: float | None
     p_holds: float
     p_fails: float
+
+    @property
+    def effect(self) -> float | None:
+        """The estimate in deviations."""
+        return self.estimate / self.deviation if self.deviation else None
 
 
 def inverse_trigamma(value: float) -> float:
@@ -185,7 +191,20 @@ def examine(contrast: Contrast, prior: Prior = NOTHING, alpha: float = ALPHA) ->
 
     half = optimize.brentq(excess, 0, widest)
     deviation = math.sqrt(len(contrast.values) * float(prior.probability @ errors**2))
-    return Result(estimate, estimate - half, estimate + half, estimate / deviation, p_holds, p_fails)
+    return Result(estimate, estimate - half, estimate + half, deviation, p_holds, p_fails)
+
+
+def seeds_needed(distance: float, level: float) -> int | None:
+    """How many seeds let a one-sided t-test at `level` see a distance, in deviations of a seed's value, with POWER.
+
+    The power of n seeds is that of the noncentral t distribution with n - 1 degrees of freedom and the parameter
+    |distance| sqrt(n). None: more than MOST_SEEDS.
+    """
+    for seeds in range(2, MOST_SEEDS + 1):
+        critical = float(special.stdtrit(seeds - 1, 1 - level))
+        if special.nctdtr(seeds - 1, abs(distance) * math.sqrt(seeds), critical) <= 1 - POWER:
+            return seeds
+    return None
 
 
 def priors(contrasts: Sequence[Contrast]) -> dict[str, Prior]:

@@ -54,4 +54,5 @@ def claim(row) -> str:
     if pd.isna(row.estimate) or row.verdict == "missing":
         return f"{head}\n  {row.note}"
     interval = "" if pd.isna(row.ci_low) else f" [{short(row.ci_low)}, {short(row.ci_high)}]"
-    return f"{head}\n  {short(row.estimate)}{interval} over {row.seeds} seeds, {row.scope} comparisons"
+    more = f"; {row.seeds_needed} seeds would decide a difference of this size" if row.seeds_needed else ""
+    return f"{head}\n  {short(row.estimate)}{interval} over {row.seeds} seeds, {row.scope} comparisons{more}"

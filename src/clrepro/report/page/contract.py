@@ -23,7 +23,7 @@ NUMBERS = dict.fromkeys(("estimate", "ci_low", "ci_high", "seeds", "published"))
 CLAIM = (
     NUMBERS
     | dict.fromkeys(("effect", "p_holds", "p_fails"))
-    | {"quote": "", "place": "", "form": "", "scope": "", "note": ""}
+    | {"quote": "", "place": "", "form": "", "scope": "", "note": "", "seeds_needed": ""}
 )
 EVIDENCE = NUMBERS | {"name": "", "low": None, "high": None, "verdict": "missing", "why": "", "cells": [], "runs": []}
 CHECK = dict.fromkeys(("where", "form", "statement", "verdict", "detail", "checked"), "")
