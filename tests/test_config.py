@@ -101,6 +101,29 @@ def test_a_file_that_names_a_scale_stands_alone_and_others_overlay(tmp_path):
     assert configuration.load("demo", [ROOT / "config/bench.yaml", overlay]).sentence.corpus == "wikipedia-sentences"
 
 
+def test_single_settings_overlay_all_files_and_are_checked_as_they_are(tmp_path):
+    overlay = tmp_path / "mine.yaml"
+    overlay.write_text("seeds: [7]\n")
+    settings = ["seeds=[8, 9]", "sentence.training.learning_rate=3e-5", "rows={wide: {objective: mpt, recipe: a.b}}"]
+    found = configuration.load("demo", [overlay], settings)
+    assert (found.seeds, found.sentence.training.learning_rate) == ([8, 9], 3e-5)
+    assert found.rows["wide"].objective == "mpt"
+    assert found.sentence.training.batch_size == configuration.load().sentence.training.batch_size
+    assert configuration.parse(demo(set=settings[0])).seeds == [8, 9]  # Snakemake's --config set=...
+    assert configuration.parse(demo(set=settings[:2])).sentence.training.learning_rate == 3e-5
+    for wrong, message in (
+        ("sentence.trainin.epochs=2", "unknown key 'trainin' in sentence.* Did you mean training"),
+        ("seeds", "setting 'seeds': write it as"),
+        (".seeds=1", "setting '.seeds=1': write it as"),
+        ("seeds=[1", r"setting 'seeds=\[1': its value is not valid YAML"),
+        ("seeds=one", "seeds: .*got 'one'"),
+    ):
+        with pytest.raises(UserError, match=message):
+            configuration.load("demo", None, [wrong])
+    with pytest.raises(UserError, match=r"set is \{'seeds': 1\}; give a text"):
+        configuration.parse(demo(set={"seeds": 1}))
+
+
 def test_an_overlay_may_replace_the_demos_scratch_encoder_by_pretrained_weights():
     """Overlaying merges key by key, so layers and heads of the demo's encoder are still there."""
     overlay = {"sentence": {"backbones": {"BERT_base": {"kind": "pretrained", "path": "/models/my-bert"}}}}

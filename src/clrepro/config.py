@@ -1,7 +1,8 @@
 """The configuration: one typed model that checks, completes and documents every key.
 
 ``config.yaml`` is the demo; ``config/bench.yaml`` and ``config/paper.yaml`` replace it by naming another
-scale; any further file given by ``--configfile`` overlays the one before, key by key.
+scale; any further file given by ``--configfile`` overlays the one before, key by key. Single settings overlay all
+files: ``--set sentence.training.learning_rate=1e-4``, and ``--config set=...`` with Snakemake.
 """
 
 from functools import cache
@@ -75,9 +76,14 @@ def _explain(error: dict[str, Any]) -> str:
 
 
 def parse(raw: dict[str, Any], place: str = "the configuration") -> Config:
-    """Check a configuration, naming every wrong key, type and value at once."""
+    """Check a configuration, naming every wrong key, type and value at once.
+
+    Its key `set`, a text a.b=value or a list of such, overlays single settings; see `with_settings`.
+    """
+    given = raw.get("set", [])
+    raw = {key: value for key, value in raw.items() if key != "set"}
     try:
-        return model().model_validate(raw)
+        return model().model_validate(with_settings(raw, [given] if isinstance(given, str) else given))
     except ValidationError as failure:
         lines = [_explain(dict(error)) for error in failure.errors()]
         raise UserError(f"{place} is not valid:\n" + "\n".join(f"  - {line}" for line in lines)) from None
@@ -92,6 +98,26 @@ def merge(below: dict, above: dict) -> dict:
     return merged
 
 
+def with_settings(raw: dict[str, Any], settings: Any) -> dict[str, Any]:
+    """A configuration with single settings, each as a.b.c=value; the value is read as YAML."""
+    if not isinstance(settings, list) or not all(isinstance(one, str) for one in settings):
+        raise UserError(
+            f"set is {settings!r}; give a text such as sentence.training.learning_rate=1e-4, or a list of these"
+        )
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        if not equals or not all(path.split(".")):
+            raise UserError(f"setting '{setting}': write it as sentence.training.learning_rate=1e-4")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as failure:
+            raise UserError(f"setting '{setting}': its value is not valid YAML: {failure}") from None
+        for key in reversed(path.strip().split(".")):
+            value = {key: value}
+        raw = merge(raw, value)
+    return raw
+
+
 def read(file: Path) -> dict[str, Any]:
     if not file.is_file():
         raise UserError(f"configuration file '{file}' does not exist")
@@ -104,8 +130,8 @@ def read(file: Path) -> dict[str, Any]:
     return content
 
 
-def load(scale: str = "demo", files: list[Path] | None = None) -> Config:
-    """The configuration of a scale, overlaid by further files, without Snakemake."""
+def load(scale: str = "demo", files: list[Path] | None = None, settings: list[str] | None = None) -> Config:
+    """The configuration of a scale, overlaid by further files and single settings, without Snakemake."""
     base = {"demo": "config.yaml", "bench": "config/bench.yaml", "paper": "config/paper.yaml"}
     if scale not in base:
         raise unknown("scale", scale, base)
@@ -113,4 +139,4 @@ def load(scale: str = "demo", files: list[Path] | None = None) -> Config:
     for file in files or []:
         overlay = read(file)
         raw = overlay if "scale" in overlay else merge(raw, overlay)
-    return parse(raw)
+    return parse(with_settings(raw, settings or []))

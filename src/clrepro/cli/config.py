@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from clrepro.cli.options import Files, Scale, catalogue_of
+from clrepro.cli.options import Files, Scale, Settings, catalogue_of
 from clrepro.errors import unknown
 from clrepro.paths import ROOT
 
@@ -13,6 +13,7 @@ def config(
     what: Annotated[str, typer.Argument(help="check, docs or schema")] = "check",
     scale: Scale = "demo",
     configfile: Files = None,
+    settings: Settings = None,
 ) -> None:
     """Check a configuration; print its JSON schema; or rewrite docs/config.md and docs/config.schema.json."""
     from clrepro.cli import config_pages
@@ -26,7 +27,7 @@ def config(
         ):
             (ROOT / "docs" / name).write_text(text, "utf-8")
     elif what == "check":
-        catalogue = catalogue_of(scale, configfile)
+        catalogue = catalogue_of(scale, configfile, settings=settings)
         catalogue.check_inputs()
         print(f"valid: {len(catalogue.tables)} tables, {len(catalogue.runs)} runs at {catalogue.config.scale} scale")
     else:

@@ -17,8 +17,10 @@ def reference() -> str:
         "# Configuration\n\nGenerated from `src/clrepro/settings.py` and `src/clrepro/modalities/*/section.py` by "
         "`make docs`; do not edit.\n\n"
         "`config.yaml` is the demo. `--configfile config/bench.yaml` or `config/paper.yaml` replaces it, since "
-        "they name another scale; a file that names no scale overlays it key by key. Numbers may be written "
-        "`3e-5` or `3.0e-5`.\n"
+        "they name another scale; a file that names no scale overlays it key by key. Single settings go above "
+        "all files: `--set sentence.training.learning_rate=1e-4` with `clrepro`'s commands, "
+        '`--config set="sentence.training.learning_rate=1e-4"` with Snakemake (a list for several: '
+        '`--config set=\'["seeds=[7]", "device=cpu"]\'`). Numbers may be written `3e-5` or `3.0e-5`.\n'
     ]
     schema = model().model_json_schema()
     sections = {"the top level": schema, **schema["$defs"]}

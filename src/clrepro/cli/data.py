@@ -5,17 +5,17 @@ from typing import Annotated
 
 import typer
 
-from clrepro.cli.options import Files, Mirror, Scale, megabytes
+from clrepro.cli.options import Files, Mirror, Scale, Settings, megabytes
 from clrepro.errors import UserError
 
 
-def sources(scale: Scale = "demo", configfile: Files = None, mirror: Mirror = None) -> None:
+def sources(scale: Scale = "demo", configfile: Files = None, settings: Settings = None, mirror: Mirror = None) -> None:
     """List the data sources: where each one is now, size, licence, checksum, url and place in the mirror."""
     from clrepro import config as configuration
     from clrepro.sources.mirroring import place_of
     from clrepro.sources.source import sources as every
 
-    folder = mirror or configuration.load(scale, configfile).mirror
+    folder = mirror or configuration.load(scale, configfile, settings).mirror
     for source in every().values():
         print(f"{source.name}  ({source.megabytes:g} MB; {source.licence})\n  {source.what}")
         print(f"  now: {place_of(source, folder)}")
@@ -27,6 +27,7 @@ def mirror(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="the mirror: a folder with room for all of it")],
     scale: Scale = "demo",
     configfile: Files = None,
+    settings: Settings = None,
     check: Annotated[bool, typer.Option("--check", help="only verify what is there; needs no network")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only list what would be downloaded, with sizes")] = False,
 ) -> None:
@@ -39,7 +40,7 @@ def mirror(
     from clrepro.catalogue.needs import needs
     from clrepro.sources import mirroring
 
-    config = configuration.load(scale, configfile)
+    config = configuration.load(scale, configfile, settings)
     needed = needs(config, folder)
     act = mirroring.plan if dry_run else mirroring.check if check else mirroring.fill
     findings = []

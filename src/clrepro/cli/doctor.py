@@ -2,17 +2,17 @@
 
 import typer
 
-from clrepro.cli.options import Files, Mirror, Scale, catalogue_of
+from clrepro.cli.options import Files, Mirror, Scale, Settings, catalogue_of
 
 
-def doctor(scale: Scale = "demo", configfile: Files = None, mirror: Mirror = None) -> None:
+def doctor(scale: Scale = "demo", configfile: Files = None, settings: Settings = None, mirror: Mirror = None) -> None:
     """Examine this machine for a configuration: GPU, driver, disk, memory, data; what would fail, with remedies.
 
     Ends with exit status 1 if something would.
     """
     from clrepro.cli.findings import examine
 
-    catalogue = catalogue_of(scale, configfile, mirror=mirror)
+    catalogue = catalogue_of(scale, configfile, mirror=mirror, settings=settings)
     problems = 0
     for finding in examine(catalogue):
         print(finding, flush=True)

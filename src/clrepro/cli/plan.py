@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
-from clrepro.cli.options import Files, Only, Scale, catalogue_of
+from clrepro.cli.options import Files, Only, Scale, Settings, catalogue_of
 
 
 def plan(
     scale: Scale = "demo",
     only: Only = None,
     configfile: Files = None,
+    settings: Settings = None,
     figures: Annotated[bool, typer.Option("--figures", help="price each figure's runs")] = False,
     measure: Annotated[
         bool, typer.Option("--measure", help="time steps of every kind of training here, and price from that")
@@ -21,7 +22,7 @@ def plan(
     from clrepro.catalogue.gpus import parts_of
     from clrepro.cli import plan_gpus, plan_tables
 
-    catalogue = catalogue_of(scale, configfile, only)
+    catalogue = catalogue_of(scale, configfile, only, settings=settings)
     tabled = {run for table in catalogue.tables for run in table.runs}
     plan_tables.print_tables(catalogue, tabled)
     plan_tables.print_jobs(catalogue)

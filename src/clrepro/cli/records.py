@@ -5,19 +5,20 @@ from typing import Annotated
 
 import typer
 
-from clrepro.cli.options import Files, Scale, catalogue_of
+from clrepro.cli.options import Files, Scale, Settings, catalogue_of
 
 
 def records(
     scale: Scale = "demo",
     configfile: Files = None,
+    settings: Settings = None,
     load: Annotated[bool, typer.Option("--load", help="the other way: put stored records back")] = False,
 ) -> None:
     """Write Snakemake's job records to results/<scale>/provenance.jsonl, as the workflow itself does at its end."""
     from clrepro import stages
     from clrepro.workflow import records as job_records
 
-    catalogue = catalogue_of(scale, configfile)
+    catalogue = catalogue_of(scale, configfile, settings=settings)
     scale = catalogue.config.scale
     if not load:
         job_records.save(scale, catalogue.sources())
@@ -26,12 +27,12 @@ def records(
     print(job_records.stored(scale))
 
 
-def verify(scale: Scale = "demo", configfile: Files = None) -> None:
+def verify(scale: Scale = "demo", configfile: Files = None, settings: Settings = None) -> None:
     """Compare data, models and results on disk with every sha256 that the scale's records state."""
     from clrepro.catalogue.jobs import Jobs
     from clrepro.workflow.verify import verify as compare
 
-    catalogue = catalogue_of(scale, configfile)
+    catalogue = catalogue_of(scale, configfile, settings=settings)
     manifests = Jobs(catalogue).manifests
     count, problems = compare(catalogue.config.scale, catalogue.sources(), manifests)
     for problem in problems:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from clrepro.cli.options import Files, Mirror, Only, Scale, catalogue_of
+from clrepro.cli.options import Files, Mirror, Only, Scale, Settings, catalogue_of
 from clrepro.errors import unknown
 
 
@@ -13,6 +13,7 @@ def show(
     scale: Scale = "demo",
     only: Only = None,
     configfile: Files = None,
+    settings: Settings = None,
     csv: Annotated[bool, typer.Option("--csv", help="with --only: the long form, not the printed layout")] = False,
 ) -> None:
     """What a scale has to show so far, from the results on disk; with --only the tables themselves."""
@@ -20,7 +21,7 @@ def show(
     from clrepro.report import summary, tables
     from clrepro.report.common import COLUMNS
 
-    catalogue = catalogue_of(scale, configfile, only)
+    catalogue = catalogue_of(scale, configfile, only, settings=settings)
     if not only:
         print(summary.text(catalogue))
         return
@@ -38,11 +39,11 @@ def show(
         print(f"with the published numbers: {catalogue.files.table_folder(table) / table.name}.html, .md, .tex, .csv\n")
 
 
-def report(scale: Scale = "demo", configfile: Files = None) -> None:
+def report(scale: Scale = "demo", configfile: Files = None, settings: Settings = None) -> None:
     """Write report.html, ledger.csv and claims.csv from whatever results are on disk; holes say how to fill them."""
     from clrepro.report import html, opening, summary
 
-    catalogue = catalogue_of(scale, configfile)
+    catalogue = catalogue_of(scale, configfile, settings=settings)
     content = html.write(catalogue)
     cells = sum(sum(paper["verdicts"].values()) for paper in content["papers"])
     missing = sum(paper["verdicts"].get("missing", 0) for paper in content["papers"])
@@ -52,16 +53,17 @@ def report(scale: Scale = "demo", configfile: Files = None) -> None:
     print(opening.state_in_words(content["state"]))
 
 
-def reference(scale: Scale = "paper", configfile: Files = None) -> None:
+def reference(scale: Scale = "paper", configfile: Files = None, settings: Settings = None) -> None:
     """Keep a scale's filled tables, its figures and claims, and the records behind them in results/reference."""
     from clrepro.report import reference as kept
 
-    print(kept.write(catalogue_of(scale, configfile)))
+    print(kept.write(catalogue_of(scale, configfile, settings=settings)))
 
 
 def sweep(
     scale: Scale = "bench",
     configfile: Files = None,
+    settings: Settings = None,
     out: Annotated[Path, typer.Option(help="the overlay to write")] = Path("config/learning-rates.yaml"),
 ) -> None:
     """Select each objective's learning rate on STS-B dev, from the finished sweeps of a scale, for a configuration.
@@ -71,13 +73,14 @@ def sweep(
     """
     from clrepro.report import grids
 
-    print(grids.write_choice(catalogue_of(scale, configfile), out))
+    print(grids.write_choice(catalogue_of(scale, configfile, settings=settings), out))
 
 
 def claims(
     paper: Annotated[str | None, typer.Argument(help="only this paper's claims")] = None,
     scale: Scale = "demo",
     configfile: Files = None,
+    settings: Settings = None,
     verdict: Annotated[
         str | None, typer.Option(help="only these: holds, fails, seen, opposite, undecided, missing")
     ] = None,
@@ -93,7 +96,7 @@ def claims(
 
     if verdict and verdict not in CLAIM_VERDICTS:
         raise unknown("verdict", verdict, CLAIM_VERDICTS, "--verdict")
-    catalogue = catalogue_of(scale, configfile)
+    catalogue = catalogue_of(scale, configfile, settings=settings)
     if paper and paper not in catalogue.config.papers:
         raise unknown("paper", paper, catalogue.config.papers)
     frame, _ = evaluate(catalogue)
@@ -109,6 +112,7 @@ def power(
     paper: Annotated[str | None, typer.Argument(help="only this paper's claims")] = None,
     scale: Scale = "demo",
     configfile: Files = None,
+    settings: Settings = None,
     mirror: Mirror = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="keep the table in this file")] = None,
 ) -> None:
@@ -120,7 +124,7 @@ def power(
     """
     from clrepro.ledger import power as simulated
 
-    catalogue = catalogue_of(scale, configfile, mirror=mirror)
+    catalogue = catalogue_of(scale, configfile, mirror=mirror, settings=settings)
     if paper and paper not in catalogue.config.papers:
         raise unknown("paper", paper, catalogue.config.papers)
     found = simulated.table(catalogue, [paper] if paper else catalogue.config.papers)

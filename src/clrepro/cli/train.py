@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clrepro.cli.options import Files, Mirror, Scale
+from clrepro.cli.options import Files, Mirror, Scale, Settings, catalogue_of
 from clrepro.errors import unknown
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ def train(
     objective: Annotated[str | None, typer.Option(help="only runs of this objective")] = None,
     backbone: Annotated[str | None, typer.Option(help="only runs on this backbone")] = None,
     seed: Annotated[int | None, typer.Option(help="only this seed")] = None,
+    settings: Settings = None,
     mirror: Mirror = None,
     evaluate: Annotated[bool, typer.Option(help="also embed and evaluate")] = True,
 ) -> None:
@@ -27,13 +28,10 @@ def train(
     On several GPUs of one machine: torchrun --nproc-per-node 4 -m clrepro.cli train ...; each process takes its part of
     every batch, negatives and gradients are those of the whole batch.
     """
-    from clrepro import config as configuration
     from clrepro import stages
-    from clrepro.catalogue import Catalogue
     from clrepro.catalogue.jobs import Jobs
 
-    config = configuration.load(scale, configfile)
-    catalogue = Catalogue(config.model_copy(update={"mirror": mirror} if mirror else {}))
+    catalogue = catalogue_of(scale, configfile, mirror=mirror, settings=settings)
     runs = list(catalogue.runs)
     filters = {
         "objective": (objective, lambda run: run.group),
