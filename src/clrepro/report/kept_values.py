@@ -8,6 +8,7 @@ kept.theory <paper>/<where>: how many of the checks of that place fail
 kept.theory <paper>/<where>/<statement>: what that check saw first
 """
 
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -56,6 +57,10 @@ def of_theory(frame: pd.DataFrame) -> dict[str, Callable[[], str]]:
         found[f"kept.theory {paper}/{where}"] = f"{failing} of {len(rows)} checks fail"
         for row in rows.itertuples():
             found[f"kept.theory {paper}/{where}/{row.statement}"] = row.detail.partition(";")[0]
+    collapsed = "kept.theory oar2024/theorem 3.1/equal embeddings are a local minimum of InfoNCE"
+    found["kept.theory eigenvalue at collapse"] = re.search(
+        r"tau 0\.05: .*?smallest eigenvalue (-[\d.]+)", found[collapsed]
+    )[1]
     return {name: partial(str, text) for name, text in found.items()}
 
 

@@ -1,12 +1,12 @@
-"""The numbers in README.md and docs/graphs.md: computed from code and results, never typed (`make readme`).
+"""The numbers in README.md and pages of docs/: computed from code and results, never typed (`make readme`).
 
 A number, or a block of console output, stands between two comments that a reader of the page does not see:
 
     <!--demo.trainings-->308<!--/-->
 
-The first word says where it comes from: `code` (this checkout), `paper` (the plan of that scale), `reference` (the
-results that the repository keeps), or a scale's results folder, as `demo`. `main` rewrites what it can compute and
-leaves the numbers of a scale without results as they are.
+The first word says where it comes from: `code` (this checkout), `paper` (the plan of that scale), `reference` and
+`kept` (the results that the repository keeps), or a scale's results folder, as `demo`. `main` rewrites what it can
+compute and leaves the numbers of a scale without results as they are.
 """
 
 import re
@@ -23,11 +23,11 @@ from clrepro.ledger import published, verdicts
 from clrepro.ledger.scores import run_id
 from clrepro.objectives import names as objectives
 from clrepro.paths import RESULTS, ROOT, write_text
-from clrepro.report import reference, summary
+from clrepro.report import kept_values, reference, summary
 from clrepro.workflow import records
 
 MARK = re.compile(r"(<!--(?P<name>[a-z]+\.[^\n]+?)-->)(?P<text>.*?)(<!--/-->)", re.DOTALL)
-FILES = (ROOT / "README.md", ROOT / "docs/graphs.md", ROOT / "docs/cluster.md")
+FILES = (ROOT / "README.md", ROOT / "docs/graphs.md", ROOT / "docs/cluster.md", ROOT / "docs/findings.md")
 Values = dict[str, Callable[[], str]]
 
 
@@ -205,7 +205,8 @@ def rewritten(text: str, values: Values, sources: Iterable[str]) -> str:
 def main() -> None:
     """Rewrite the pages; the numbers of a scale come from results/<scale> below the working directory."""
     values = of_code() | of_plan(Catalogue(config.load("paper"))) | of_reference() | of_molecules()
-    sources = {"code", "paper", "reference"}
+    values |= kept_values.values()
+    sources = {"code", "paper", "reference", "kept"}
     if (RESULTS / "demo" / "claims.csv").is_file():
         values |= of_results(Catalogue(config.load("demo")))
         sources.add("demo")
