@@ -1,14 +1,10 @@
 """What is x-rayed: an objective of the library, or a loss of anyone's own, with its parameters."""
 
 import copy
-import importlib
-import importlib.util
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,6 +12,7 @@ from torch import Tensor
 
 from clrepro.errors import UserError, unknown
 from clrepro.objectives import default_variant, make, names, resolve, signatures
+from clrepro.own_code import load, pick
 
 TEMPERATURE_NAMES = ("temperature", "base_temperature")
 
@@ -90,8 +87,7 @@ def subject(spec: str, variant: str | None, given: Mapping[str, Any]) -> Subject
     if variant:
         raise UserError(f"--variant {variant}: only the library's objectives have variants, not {spec}")
     place, _, attribute = spec.partition(":")
-    module = _load(place)
-    found = _pick(module, attribute, place)
+    found = pick(load(place), attribute, place)
     name = getattr(found, "__name__", attribute or type(found).__name__)
     if not callable(found):
         raise UserError(f"{place}: {name} is {found!r}, which cannot be called as loss(view1, view2)")
@@ -117,43 +113,6 @@ def _library(name: str, variant: str, **params: Any) -> Callable:
         return loss(view1, view2, labels=labels, anchors=anchors.T)
 
     return with_labels
-
-
-def _load(place: str) -> Any:
-    if not place.endswith(".py"):
-        try:
-            return importlib.import_module(place)
-        except ImportError as failure:
-            raise UserError(f"cannot import '{place}': {failure}. Write path/to/file.py:Name for a file") from failure
-    file = Path(place)
-    if not file.is_file():
-        raise UserError(f"loss file '{file}' does not exist")
-    definition = importlib.util.spec_from_file_location(f"xray_{file.stem}", file)
-    module = importlib.util.module_from_spec(definition)
-    sys.modules[definition.name] = module  # dataclasses and pickles look it up there
-    sys.path.insert(0, str(file.parent.resolve()))  # its neighbours import as they do when it is run
-    try:
-        definition.loader.exec_module(module)
-    except Exception as failure:
-        raise UserError(f"{file} cannot be imported: {type(failure).__name__}: {failure}") from failure
-    finally:
-        sys.path.pop(0)
-    return module
-
-
-def _pick(module: Any, attribute: str, place: str) -> Callable:
-    own = {
-        name: value
-        for name, value in vars(module).items()
-        if callable(value) and getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
-    }
-    if attribute:
-        if not hasattr(module, attribute):
-            raise unknown("name", attribute, own, place)
-        return getattr(module, attribute)
-    if len(own) != 1:
-        raise UserError(f"{place} defines {', '.join(own) or 'no loss'}: say which, as {place}:Name")
-    return next(iter(own.values()))
 
 
 def _accepted(found: Callable) -> dict[str, Any] | None:
