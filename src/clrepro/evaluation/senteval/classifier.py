@@ -12,9 +12,8 @@ import numpy as np
 
 from clrepro.errors import UserError
 from clrepro.evaluation.senteval.kernels import MOST_PASSES, train_classifiers
-from clrepro.evaluation.senteval.protocols import Protocol
+from clrepro.evaluation.senteval.protocols import SEED, Protocol
 
-SEED = 1111
 STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2)
 CARVED = 0.05
 
@@ -29,12 +28,12 @@ class Fit:
     rounds: np.ndarray
 
 
-def initial_weights(width: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The weights (C, D) and biases (C,) that torch gives a linear layer after seed 1111, to the bit, without torch.
+def initial_weights(width: int, classes: int, seed: int = SEED) -> tuple[np.ndarray, np.ndarray]:
+    """The weights (C, D) and biases (C,) that torch gives a linear layer after this seed, to the bit, without torch.
 
     Both draw from U(-1 / sqrt(D), 1 / sqrt(D)) with 24 bits of the Mersenne twister that NumPy's old generator is too.
     """
-    numbers = np.random.RandomState(SEED)
+    numbers = np.random.RandomState(seed)
     bound = np.float32(1 / np.sqrt(width))
 
     def uniform(*shape: int) -> np.ndarray:
@@ -54,7 +53,7 @@ class Shuffles:
     def of(self, size: int, carve: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """(orders (passes, n) int32, the permutation drawn before them, of which the first 5 % are set aside)."""
         if (size, carve) not in self.known:
-            numbers = np.random.RandomState(SEED)
+            numbers = np.random.RandomState(self.protocol.seed)
             drawn = numbers.permutation(size) if carve else np.arange(size)
             left = size - int(CARVED * size) if carve else size
             count = MOST_PASSES + self.protocol.passes

@@ -2,16 +2,22 @@
 
 from dataclasses import dataclass
 
+SEED = 1111
+
 
 @dataclass(frozen=True)
 class Protocol:
-    """How SentEval trains: folds of cross-validation, optimiser, batch, patience, passes over the data in a round."""
+    """How SentEval trains: folds of cross-validation, optimiser, batch, patience, passes over the data in a round.
+
+    seed: of initial weights, orders, rows set aside, and of the folds of tasks with a test set.
+    """
 
     folds: int
     optimiser: str
     batch: int
     tenacity: int
     passes: int
+    seed: int = SEED
 
     @property
     def described(self) -> str:

@@ -4,10 +4,13 @@ A linear layer on [|a - b|, a * b] and a softmax give the probabilities of the s
 their mean. The target of a score s is 1 - (s - f) on f = floor(s) and s - f on f + 1 (Tai, Socher and Manning 2015).
 """
 
+from typing import Any
+
 import numpy as np
 
-from clrepro.evaluation.senteval.classifier import SEED, initial_weights
+from clrepro.evaluation.senteval.classifier import initial_weights
 from clrepro.evaluation.senteval.kernels import train_regressor
+from clrepro.evaluation.senteval.protocols import SEED
 from clrepro.evaluation.senteval.similarity import pearson, spearman
 
 SCORES = 5
@@ -35,18 +38,22 @@ def predict(x: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarra
 
 
 def evaluate_relatedness(
-    train: tuple[np.ndarray, np.ndarray], dev: tuple[np.ndarray, np.ndarray], test: tuple[np.ndarray, np.ndarray]
-) -> dict[str, float]:
-    """{dev, spearman, pearson}: Spearman on dev, which stopped the training, and both on test, -1 to 1.
+    train: tuple[np.ndarray, np.ndarray],
+    dev: tuple[np.ndarray, np.ndarray],
+    test: tuple[np.ndarray, np.ndarray],
+    seed: int = SEED,
+) -> dict[str, Any]:
+    """{dev, spearman, pearson}: Spearman on dev, which stopped the training, and both on test, -1 to 1; and the
+    predicted scores of the test pairs, {scores: (n,)}, 1 to 5.
 
     Each part: pair features (n, 2D) float32 in the order of lengths, and gold scores (n,). Adam with torch's defaults,
-    no weight decay, batches of 64, seed 1111, rounds of 50 passes; a round starts while at most 1,000 passes are done,
-    and the fourth that does not improve is the last. Source: SimCSE's fork of SentEval, which looks at Spearman there.
+    no weight decay, batches of 64, rounds of 50 passes; a round starts while at most 1,000 passes are done, and the
+    fourth that does not improve is the last. Source: SimCSE's fork of SentEval, which looks at Spearman there.
     """
     x, targets = np.ascontiguousarray(train[0], np.float32), distributions(np.asarray(train[1], np.float64))
-    weights, biases = (part.copy() for part in initial_weights(x.shape[1], SCORES))
+    weights, biases = (part.copy() for part in initial_weights(x.shape[1], SCORES, seed))
     state = tuple(part for tensor in (weights, biases) for part in (tensor, *(np.zeros_like(tensor) for _ in range(3))))
-    numbers = np.random.RandomState(SEED)
+    numbers = np.random.RandomState(seed)
     best, kept, step, done, misses = -1.0, (weights.copy(), biases.copy()), 0, 0, 0
     while done <= MOST_PASSES and misses <= TENACITY:
         orders = np.stack([numbers.permutation(len(x)) for _ in range(PASSES)])
@@ -58,4 +65,5 @@ def evaluate_relatedness(
         else:
             misses += 1
     guesses = predict(test[0], *kept)
-    return {"dev": best, "spearman": spearman(guesses, test[1]), "pearson": pearson(guesses, test[1])}
+    correlations = {"spearman": spearman(guesses, test[1]), "pearson": pearson(guesses, test[1])}
+    return {"dev": best, **correlations, "scores": guesses}

@@ -17,10 +17,10 @@ from tqdm import tqdm
 
 from clrepro import threads
 from clrepro.errors import UserError
-from clrepro.evaluation.senteval.classifier import SEED, STRENGTHS, Fit, Shuffles, fit, initial_weights, predict
+from clrepro.evaluation.senteval.classifier import STRENGTHS, Fit, Shuffles, fit, initial_weights, predict
 from clrepro.evaluation.senteval.files import TRANSFER_TASKS, Labelled, load_regression, load_transfer
 from clrepro.evaluation.senteval.pairs import Pairs
-from clrepro.evaluation.senteval.protocols import PROTOCOLS
+from clrepro.evaluation.senteval.protocols import PROTOCOLS, SEED, Protocol
 from clrepro.evaluation.senteval.relatedness import evaluate_relatedness
 from clrepro.evaluation.senteval.sts import Row
 
@@ -63,10 +63,10 @@ def rows_of(vectors: np.ndarray, sentences: list[str]) -> dict[str, int]:
     return {sentence: row for row, sentence in enumerate(sentences)}
 
 
-def folds_of(y: np.ndarray, count: int, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Stratified, shuffled folds of these rows with seed 1111: [(train, held out)], as rows of the task."""
+def folds_of(y: np.ndarray, count: int, rows: np.ndarray, seed: int = SEED) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Stratified, shuffled folds of these rows: [(train, held out)], as rows of the task."""
     try:
-        splits = list(StratifiedKFold(count, shuffle=True, random_state=SEED).split(rows, y[rows]))
+        splits = list(StratifiedKFold(count, shuffle=True, random_state=seed).split(rows, y[rows]))
     except ValueError as failure:
         raise UserError(f"{len(rows)} examples cannot be cut into {count} folds: {failure}") from None
     return [(rows[train], rows[held]) for train, held in splits]
@@ -80,12 +80,13 @@ def mean_percent(values: Sequence[float], scale: float = 1) -> float:
 class Task:
     """A task's features (N, D), labels (N,) and what all its trainings share."""
 
-    def __init__(self, x: np.ndarray, y: np.ndarray, protocol: str, title: str = "", device: str = "cpu"):
+    def __init__(self, x: np.ndarray, y: np.ndarray, protocol: str | Protocol, title: str = "", device: str = "cpu"):
         self.device = device
         self.x, self.y = np.ascontiguousarray(x, np.float32), np.ascontiguousarray(y, np.int64)
-        self.protocol, self.title = PROTOCOLS[protocol], title
+        self.protocol = PROTOCOLS[protocol] if isinstance(protocol, str) else protocol
+        self.title = title
         self.shuffles = Shuffles(self.protocol)
-        self.initial = initial_weights(x.shape[1], int(y.max()) + 1)
+        self.initial = initial_weights(x.shape[1], int(y.max()) + 1, self.protocol.seed)
 
     def solve(self, problems: list[Problem]) -> list[Fit]:
         """Train all problems: on the CPU a thread each, on another device all together."""
@@ -124,7 +125,8 @@ class Task:
 def nested(task: Task, outer: Sequence[int] | None = None) -> dict[str, float]:
     """MR, CR, SUBJ, MPQA: outer folds are tested, inner ones choose their strength. {dev, test} in percent.
 
-    outer: only these outer folds, for benchmarks.
+    Whatever the protocol's seed, these folds are those of seed 1111, as in the reference. outer: only these outer
+    folds, for benchmarks.
     """
     folds = folds_of(task.y, task.protocol.folds, np.arange(len(task.y)))
     folds = [folds[number] for number in outer] if outer is not None else folds
@@ -140,7 +142,8 @@ def nested(task: Task, outer: Sequence[int] | None = None) -> dict[str, float]:
 
 def with_test(task: Task, train: np.ndarray, test: np.ndarray) -> dict[str, float]:
     """TREC, MRPC: folds of the training rows choose the strength. {dev, test, f1} in percent."""
-    fits = task.solve([Problem(*pair) for pair in folds_of(task.y, task.protocol.folds, train)])
+    folds = folds_of(task.y, task.protocol.folds, train, task.protocol.seed)
+    fits = task.solve([Problem(*pair) for pair in folds])
     strength, dev = task.choose(fits)
     (refit,) = task.solve([Problem(train, None, (strength,))])
     found = {"dev": dev, "test": task.accuracy(refit, test)}
@@ -165,14 +168,14 @@ def evaluate_transfer(
     vectors: np.ndarray,
     sentences: list[str],
     root: Path,
-    protocol: str,
+    protocol: str | Protocol,
     tasks: tuple[str, ...] = TRANSFER_TASKS,
     device: str = "cpu",
 ) -> list[Row]:
     """Accuracies in percent, dev (what chose the strength) and test, of the tasks; MRPC also test f1.
 
-    vectors: (n, D), a row a sentence. protocol: "test" (10 folds, Adam) or "fast" (5 folds, RMSprop). Raises UserError
-    for embeddings that are not finite.
+    vectors: (n, D), a row a sentence. protocol: "test" (10 folds, Adam), "fast" (5 folds, RMSprop), or one of one's
+    own. Raises UserError for embeddings that are not finite.
     """
     rows = rows_of(vectors, sentences)
     found: list[Row] = []
