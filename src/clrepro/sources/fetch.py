@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from clrepro.errors import UserError
-from clrepro.paths import DATA, make_link, read_json, sha256, write_json
+from clrepro.paths import make_link, read_json, sha256, write_json
 from clrepro.sources.download import download, download_model, looks_like_a_page
 from clrepro.sources.source import Source
 from clrepro.sources.unpack import unpack_tar, unpack_text
@@ -137,14 +137,14 @@ def check_beside(source: Source, mirror: str, known: dict[Path, str] | None = No
 
 
 def learned(source: Source) -> str | None:
-    """The sha256 that a source without a published one had at its first fetch in this working directory."""
-    file = DATA / "checksums.json"
+    """The sha256 that a source without a published one had at its first fetch to this folder of data."""
+    file = source.data / "checksums.json"
     return read_json(file).get(source.identity) if file.exists() else None
 
 
 def check_hash(source: Source, found: str, file: Path) -> None:
-    """Compare with the published sha256, or with the one learned at the first fetch (kept in data/)."""
-    learned_file = DATA / "checksums.json"
+    """Compare with the published sha256, or with the one learned at the first fetch (kept beside the data)."""
+    learned_file = source.data / "checksums.json"
     learned_file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{learned_file}.lock"):
         expected = source.sha256 or learned(source)

@@ -29,11 +29,12 @@ class Source:
     boxes: dict = field(default_factory=dict)  # split, images
     graphs: dict = field(default_factory=dict)  # clrepro.modalities.graph.tu_files.read
     molecules: dict = field(default_factory=dict)  # clrepro.modalities.graph.molecules.files
+    data: Path = DATA  # where it is fetched to; clrepro.sources.evaluation_sets has another place
 
     @property
     def folder(self) -> Path:
         kind = "generated" if self.kind == "generated" else "sources"
-        return DATA / kind / f"{self.name}-{self.revision[:8]}"
+        return self.data / kind / f"{self.name}-{self.revision[:8]}"
 
     @property
     def record(self) -> Path:
