@@ -12,28 +12,35 @@ from torch import Tensor, nn
 
 from clrepro.errors import UserError, unknown
 from clrepro.evaluation.pooling import POOLINGS, needs_all_layers, pool
+from clrepro.evaluation.senteval import hub
 from clrepro.evaluation.senteval.embed import embed_distinct, positions, tokenise
+from clrepro.evaluation.senteval.functions import is_own, own_encoder
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """encode(sentences) -> (n, D) float32 in the order of the sentences; ``origin`` says in words what it is."""
+    """encode(sentences) -> (n, D) float32 in the order of the sentences; ``origin`` says in words what it is.
+
+    revision: the hub's commit of a model that came from there.
+    """
 
     origin: str
     encode: Callable[[list[str]], np.ndarray]
+    revision: str | None = None
 
     def __call__(self, sentences: list[str]) -> np.ndarray:
         return self.encode(sentences)
 
 
 def load_encoder(name_or_path: str | Path, pooling: str | None = None, device: str = "auto") -> Encoder:
-    """An encoder from a model or from stored embeddings.
+    """An encoder from a model, from stored embeddings or from a function.
 
     - a folder or hub name of sentence-transformers (it has a modules.json), with ``pooling`` left out: all its modules;
     - any other folder or hub name that transformers' AutoModel loads, with a ``pooling`` of `POOLINGS`;
     - stored embeddings: an .npz file with the arrays ``sentences`` (n strings) and ``vectors`` (n, D), or an .npy file
       of vectors with a .txt file of the same name beside it, UTF-8, one sentence a line. Prefer the pair for many
-      sentences: NumPy pads all strings of an .npz file to the longest.
+      sentences: NumPy pads all strings of an .npz file to the longest;
+    - a function, as ``module:name`` or ``file.py:name``: a list of sentences -> their vectors (n, D).
 
     A name that is no local path is looked up on the Hugging Face hub (or in its cache, with HF_HUB_OFFLINE=1); for a
     local folder nothing is fetched. device: "auto", "cpu", "cuda" or "mps".
@@ -56,16 +63,25 @@ def load_encoder(name_or_path: str | Path, pooling: str | None = None, device: s
         if pooling is not None:
             raise UserError(f"{path}: stored embeddings are pooled already; leave out pooling '{pooling}'")
         return Encoder(f"{path} (stored embeddings)", stored(path))
+    if not path.exists() and is_own(str(name_or_path)):
+        if pooling is not None:
+            raise UserError(f"{name_or_path}: a function returns vectors of sentences; leave out pooling '{pooling}'")
+        return Encoder(f"{name_or_path} (function)", own_encoder(str(name_or_path)))
     # a hub name has one slash at most and does not begin with a dot
     if not path.is_dir() and (path.is_absolute() or len(path.parts) > 2 or str(name_or_path).startswith(".")):
         raise UserError(f"model: there is no folder {path}")
     from clrepro.device import choose_device
 
     chosen = choose_device(device)
+    if not path.is_dir():
+        hub.announce(str(name_or_path))
     try:
         if pooling is None:
-            return Encoder(f"{name_or_path} (sentence-transformers)", sentence_transformer(name_or_path, chosen))
-        return Encoder(f"{name_or_path} ({pooling})", transformer(name_or_path, pooling, chosen))
+            origin, encode = "sentence-transformers", sentence_transformer(name_or_path, chosen)
+        else:
+            origin, encode = pooling, transformer(name_or_path, pooling, chosen)
+        revision = None if path.is_dir() else hub.commit(str(name_or_path))
+        return Encoder(f"{name_or_path} ({origin})", encode, revision)
     except (OSError, ValueError, RuntimeError, SafetensorError) as failure:
         problem = str(failure).strip().split("\n")[0]
         place = "" if path.is_dir() else " (no local folder, so looked up on the hub)"

@@ -10,7 +10,7 @@ from clrepro.errors import UserError, unknown
 from clrepro.evaluation.senteval.files import EXTRA_TASKS, REGRESSION_TASKS, TRANSFER_TASKS, distinct_sentences
 from clrepro.evaluation.senteval.pairs import SPLITS, STS_SUBSETS, STS_TASKS
 from clrepro.evaluation.senteval.protocols import PROTOCOLS
-from clrepro.evaluation.senteval.sts import correlations, similarities
+from clrepro.evaluation.senteval.sts import Similarities, correlations, similarities
 from clrepro.evaluation.senteval.transfer import evaluate_relatedness_tasks, evaluate_transfer
 
 DEFAULT_TASKS = (*STS_TASKS, *TRANSFER_TASKS)
@@ -64,3 +64,15 @@ def evaluate(
     )
     table = pd.DataFrame(rows, columns=["task", "split", "metric", "value"])
     return table[table["split"] == "dev"].reset_index(drop=True) if protocol == "dev" else table
+
+
+def kept_pairs(file: Path) -> Similarities:
+    """What `evaluate` kept: the cosine and the gold score of every STS pair."""
+    found: Similarities = {}
+    with np.load(file) as columns:
+        for name in columns:
+            key, _, kind = name.rpartition(" ")
+            if kind == "cosine":
+                task, split, *subset = key.split(" ")
+                found[task, split, "".join(subset)] = columns[name], columns[f"{key} gold"]
+    return found
