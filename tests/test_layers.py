@@ -14,10 +14,10 @@ SOURCE = ROOT / "src" / "clrepro"
 # from the bottom to the top; a module imports its own room and those below. Those of a line know nothing of each other
 ROOMS = (
     ("errors", "console", "threads"),
-    ("paths", "device"),
+    ("paths", "device", "own_code"),
     ("settings", "plotting", "objectives", "sources"),
     ("workflow", "evaluation"),
-    ("training", "demo", "simulation", "theory", "xray"),
+    ("training", "demo", "simulation", "theory", "xray", "senteval"),
     ("modalities",),
     ("config",),
     ("stages",),
