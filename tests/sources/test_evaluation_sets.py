@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import shutil
 import tarfile
 from dataclasses import replace
 
@@ -95,9 +96,13 @@ def test_a_mirror_is_used_in_place_of_the_network(server, tmp_path, capfd):
 def test_what_the_working_directory_has_is_used(server, tmp_path):
     (tmp_path / "mirror/senteval").mkdir(parents=True)
     (tmp_path / "mirror/senteval/senteval.tar").write_bytes(SENT)
+    in_cache = evaluation_sets.senteval(str(tmp_path / "mirror"))
     fetch.fetch(source("senteval-simcse"), str(tmp_path / "mirror"))
-    assert evaluation_sets.senteval().root.is_relative_to("data/sources")
-    assert (server.asked, (tmp_path / "cache").exists()) == ([], False)
+    here = evaluation_sets.senteval()
+    assert here.root.is_relative_to("data/sources")
+    shutil.rmtree("data")
+    assert evaluation_sets.senteval() == in_cache != here
+    assert server.asked == []
 
 
 def test_a_cache_that_cannot_be_written_is_named(server, tmp_path, monkeypatch):
