@@ -12,7 +12,7 @@ SUBSETS = {
     "STS12": {"MSRpar": 9, "MSRvid": 6, "SMTeuroparl": 5, "surprise.OnWN": 7, "surprise.SMTnews": 4},
     "STS13": {"FNWN": 5, "headlines": 8, "OnWN": 6},
 }
-SPLITS = {"train": 12, "dev": 8, "test": 10}
+SPLITS = {"train": 80, "dev": 8, "test": 10}  # more than a batch of the regressor
 SICK_FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 SENTIMENTS = {"dev": 18, "train": 40, "test": 22}
 
