@@ -8,7 +8,7 @@ SCALE  ?= demo
 TESTERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-faults test-report test-cluster test-mutants lint docs readme plan lock clean
+.PHONY: help install demo test test-faults test-report test-cluster test-mutants lint docs site test-site readme plan lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -58,6 +58,18 @@ docs: install  ## regenerate docs/objectives/, docs/config.md and the JSON schem
 	$(BIN)/clrepro config docs
 	$(BIN)/clrepro objectives --docs
 
+site: $(VENV)/site  ## the documentation as a site, in site/ (any link or page that is wrong ends it)
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/site/bin/mkdocs build --strict --quiet
+	@echo "the site: site/index.html; to read it while you write: $(VENV)/site/bin/mkdocs serve"
+
+test-site: site $(VENV)/browser  ## the site in a real browser (needs Chromium or Chrome)
+	$(VENV)/browser/bin/python tests/browser/check_site.py site
+
+$(VENV)/site: docs/requirements.lock
+	rm -rf $@
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --require-hashes -r docs/requirements.lock
+
 readme: install $(VENV)/browser  ## rewrite README.md's numbers and pictures from results/demo
 	@$(BIN)/python -m clrepro.report.readme
 	@pictures=$$(mktemp -d) \
@@ -74,7 +86,9 @@ lock: install  ## resolve requirements.lock anew, for Linux and macOS at once
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
 	$(BIN)/uv pip compile tests/browser/requirements.in --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file tests/browser/requirements.lock
+	$(BIN)/uv pip compile docs/requirements.in --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file docs/requirements.lock
 
-clean:  ## remove results, training state and logs (keeps .venv, downloaded data and results/reference)
+clean:  ## remove results, training state, logs and the built site (keeps .venv, downloaded data and results/reference)
 	find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} + 2>/dev/null || true
-	rm -rf state logs .snakemake
+	rm -rf state logs site .snakemake

@@ -16,7 +16,7 @@ def published(paper: str | None = None) -> pd.DataFrame:
     Beside the tables, numbers that stand in figures and sentences only (kind: figure, text) are here, each figure, and
     `text`, as a table of its own; kind is `settings` or `quoted` for numbers that are no results of the paper.
 
-    Ids are the papers' own (papers/<key>/published.yaml). A table with one number a cell has the metric
+    Ids are the papers' own (`papers/<key>/published.yaml`). A table with one number a cell has the metric
     `value`, and so has one with a mean and a standard deviation, which stands in `std`; printed differences to a
     baseline have `delta` before the metric's name, as in `delta_sts`. Empty cells, formulas and words are left out.
     """
