@@ -2,14 +2,18 @@
 #   snakemake --cores all                                        the demo
 #   snakemake nie2023_table_1 --cores all                        one table
 #   snakemake --cores all --configfile config/bench.yaml ...     another scale
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.27")
 
-# a configuration that names a scale stands alone; any other overlays the demo, wherever the working directory is
-if "scale" not in config:
+from clrepro import config as configuration
 
-    configfile: f"{workflow.basedir}/config.yaml"
+# a configuration that names a scale stands alone; any other overlays the demo, wherever the working directory is.
+# Not by `configfile:`, which Snakemake skips in a module that is handed a configuration
+if "scale" not in config:
+    config = configuration.merge(configuration.read(Path(workflow.snakefile).with_name("config.yaml")), config)
 
 
 include: "rules/common.smk"

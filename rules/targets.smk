@@ -44,7 +44,8 @@ rule sweeps:
 
 
 # a misspelt name, which Snakemake takes for a file that no rule makes
-if workflow.is_main_process:
+# (in a module, other names may be rules of the workflow that uses it, which Snakemake has not read yet)
+if workflow.is_main_process and workflow.modifier.is_main_snakefile():
     try:
         unknown_names = [name for name in TARGETS if not workflow.is_rule(name)]
         targets.check(unknown_names, [*CATALOGUE.target_names, "all", "report", "theory", "sweeps"])

@@ -4,5 +4,5 @@ from clrepro import stages
 from clrepro.sources.source import source
 from clrepro.stages.job import job
 
-with job(snakemake) as config:
+with job(snakemake, online=True) as config:
     stages.fetch(source(snakemake.params.source.split("@")[0]), config)

@@ -2,7 +2,8 @@
 
 ``config.yaml`` is the demo; ``config/bench.yaml`` and ``config/paper.yaml`` replace it by naming another
 scale; any further file given by ``--configfile`` overlays the one before, key by key. Single settings overlay all
-files: ``--set sentence.training.learning_rate=1e-4``, and ``--config set=...`` with Snakemake.
+files: ``--set sentence.training.learning_rate=1e-4``, and ``--config set=...`` with Snakemake. A project that
+``clrepro init`` made has its own copies of these files.
 """
 
 from functools import cache
@@ -18,6 +19,7 @@ from clrepro.modalities.interface import Modality
 from clrepro.paths import ROOT
 from clrepro.settings import Common
 
+SCALES = {"demo": "config.yaml", "bench": "config/bench.yaml", "paper": "config/paper.yaml"}
 Config = Common  # what annotations name; a configuration has the modalities' sections as well, see `model`
 
 
@@ -130,12 +132,22 @@ def read(file: Path) -> dict[str, Any]:
     return content
 
 
+def shipped(scale: str) -> Config:
+    """The configuration of a scale that belongs to this clrepro, whatever the working directory holds."""
+    return parse(read(ROOT / SCALES[scale]))
+
+
+def file_of(scale: str) -> Path:
+    """The working directory's own file of a scale, which Snakemake reads there, or else clrepro's."""
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    own = Path(SCALES[scale])
+    return own if own.is_file() and read(own).get("scale") == scale else ROOT / own
+
+
 def load(scale: str = "demo", files: list[Path] | None = None, settings: list[str] | None = None) -> Config:
     """The configuration of a scale, overlaid by further files and single settings, without Snakemake."""
-    base = {"demo": "config.yaml", "bench": "config/bench.yaml", "paper": "config/paper.yaml"}
-    if scale not in base:
-        raise unknown("scale", scale, base)
-    raw = read(ROOT / base[scale])
+    raw = read(file_of(scale))
     for file in files or []:
         overlay = read(file)
         raw = overlay if "scale" in overlay else merge(raw, overlay)

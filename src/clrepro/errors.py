@@ -14,6 +14,15 @@ class Interrupted(Exception):
     EXIT_CODE = 75  # the convention for "try again"
 
 
+EXTRAS = {"rdkit": "graphs"}  # which extra of clrepro installs a package that only some work needs
+
+
+def not_installed(failure: ModuleNotFoundError) -> Exception:
+    """The error for a package that an extra would install; any other failure as it is."""
+    name = (failure.name or "").split(".")[0]
+    return UserError(f"this needs {name}: pip install 'clrepro[{EXTRAS[name]}]'") if name in EXTRAS else failure
+
+
 def unknown(kind: str, value: str, known: Iterable[str], place: str = "") -> UserError:
     """The error for a name that does not exist: with near matches, or else with all names."""
     names = sorted(known)

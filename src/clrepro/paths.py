@@ -1,4 +1,4 @@
-"""Where things lie. Results, data and state are relative to the working directory, papers to the checkout."""
+"""Where things lie. Results, data and state are relative to the working directory, papers to ROOT."""
 
 import errno
 import hashlib
@@ -14,11 +14,21 @@ from typing import Any
 
 from clrepro.errors import UserError
 
-ROOT = Path(__file__).resolve().parents[2]
+INSTALLED = Path(__file__).resolve().parent / "project"  # in a wheel only: setup.py puts it there
+# papers, configurations and the workflow: a checkout's own, or those that came with the package
+ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
+SNAKEFILE = ROOT / "Snakefile"
 PAPERS = ROOT / "papers"
 DATA = Path("data")
 RESULTS = Path("results")
 STATE = Path("state")
+
+
+def checkout(wish: str) -> Path:
+    """The root of the checkout, for what is written there; an installed package has none."""
+    if ROOT == INSTALLED:
+        raise UserError(f"{wish}, and this clrepro is installed in {ROOT.parent}: run it in a clone of the repository")
+    return ROOT
 
 
 def digest(content: Any) -> str:

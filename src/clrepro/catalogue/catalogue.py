@@ -12,7 +12,7 @@ from clrepro.catalogue.files import Files
 from clrepro.catalogue.runs import RunPlanner
 from clrepro.catalogue.simulations import Simulation
 from clrepro.catalogue.tables import Cell, Table
-from clrepro.config import load as load_config
+from clrepro.config import shipped
 from clrepro.errors import UserError, unknown
 from clrepro.modalities.evaluation import Evaluation
 from clrepro.modalities.run import Build, Run
@@ -205,7 +205,7 @@ class Catalogue:
 
     @cached_property
     def _papers_own(self) -> dict[str, bool]:
-        original = load_config("paper")
+        original = shipped("paper")
         return {key: one.is_papers_own(self.config, original) for key, one in modalities.MODALITIES.items()}
 
     # what they need

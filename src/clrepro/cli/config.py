@@ -6,7 +6,7 @@ import typer
 
 from clrepro.cli.options import Files, Scale, Settings, catalogue_of
 from clrepro.errors import unknown
-from clrepro.paths import ROOT
+from clrepro.paths import checkout
 
 
 def config(
@@ -21,11 +21,12 @@ def config(
     if what == "schema":
         print(config_pages.schema(), end="")
     elif what == "docs":
+        folder = checkout("`clrepro config docs` rewrites a checkout's docs/") / "docs"
         for name, text in (
             ("config.md", config_pages.reference()),
             ("config.schema.json", config_pages.schema()),
         ):
-            (ROOT / "docs" / name).write_text(text, "utf-8")
+            (folder / name).write_text(text, "utf-8")
     elif what == "check":
         catalogue = catalogue_of(scale, configfile, settings=settings)
         catalogue.check_inputs()

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from clrepro import __version__
 from clrepro.catalogue import Catalogue, cost
 from clrepro.errors import UserError
+from clrepro.paths import INSTALLED, ROOT
 from clrepro.settings import Common
 from clrepro.workflow.placement import nvidia_smi
+from clrepro.workflow.provenance import commit
 
 DRIVERS = {11: 450, 12: 525, 13: 580}  # the oldest NVIDIA driver for each CUDA (its release notes, table of drivers)
 
@@ -32,12 +35,20 @@ class Finding:
 def examine(catalogue: Catalogue) -> Iterator[Finding]:
     """All findings, each as soon as it is known."""
     config = catalogue.config
+    yield Finding("ok", "clrepro", release())
     yield Finding("ok", "Python", f"{platform.python_version()} at {sys.executable}")
     yield from gpus(catalogue)
     yield from processor(config)
     yield from disk(catalogue)
     yield from data(catalogue)
     yield from scheduler(config)
+
+
+def release() -> str:
+    """Which clrepro this is: a release that is installed, or a checkout at its commit."""
+    if ROOT == INSTALLED:
+        return f"{__version__}, installed in {ROOT.parent}"
+    return f"{__version__}, the checkout {ROOT} at {commit() or 'no commit'}"
 
 
 def gpus(catalogue: Catalogue) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from clrepro.errors import UserError
-from clrepro.paths import ROOT
+from clrepro.paths import checkout
 
 
 def objectives(
@@ -18,6 +18,7 @@ def objectives(
     from clrepro.report import objective_pages
 
     if docs:
+        folder = checkout("`clrepro objectives --docs` rewrites a checkout's docs/objectives/") / "docs/objectives"
         import torch
         from tqdm import tqdm
 
@@ -25,7 +26,7 @@ def objectives(
 
         torch.set_num_threads(1)  # the matrices are small: threads would wait for each other
         xrays.write(lambda labels: tqdm(labels, desc="x-rays", disable=None))
-        objective_pages.write(ROOT / "docs" / "objectives")
+        objective_pages.write(folder)
     elif name:
         print(objective_pages.page(name), end="")
     else:

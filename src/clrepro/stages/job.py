@@ -15,9 +15,9 @@ from clrepro.workflow.placement import placed
 
 
 @contextmanager
-def job(snakemake) -> Iterator[Common]:
+def job(snakemake, online: bool = False) -> Iterator[Common]:
     """A job's configuration, on the GPUs that it asked for; what the stage says goes to its log, errors also here."""
-    if snakemake.rule != "fetch":
+    if not online:
         os.environ["HF_HUB_OFFLINE"] = "1"  # nothing but a fetch may ask the network
     console = sys.stderr
     with open(snakemake.log[0], "w", encoding="utf-8") as log:

@@ -3,6 +3,7 @@
 from importlib import import_module
 from pathlib import Path
 
+from clrepro.errors import not_installed
 from clrepro.modalities.run import Build, Run
 from clrepro.settings import Common
 from clrepro.sources.fetch import fetch as fetch_source
@@ -24,7 +25,10 @@ def fetch(source: Source, config: Common) -> None:
 def prepare(build: Build, config: Common) -> None:
     """Make a build ready, as its modality does it, and list its records."""
     module, _, name = build.work.partition(":")
-    getattr(import_module(module), name)(build, config)
+    try:
+        getattr(import_module(module), name)(build, config)
+    except ModuleNotFoundError as failure:
+        raise not_installed(failure) from None
     manifest.write(build.manifest, build.records)
 
 

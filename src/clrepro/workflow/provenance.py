@@ -14,7 +14,12 @@ POWERCAP = Path("/sys/class/powercap")
 
 @cache
 def commit() -> str | None:
-    """The checkout's commit, with `+` behind it if tracked files differ from it; None where there is no git."""
+    """The checkout's commit, with `+` behind it if tracked files differ from it; None where there is no git.
+
+    An installed package has no commit of its own, even if the environment lies in somebody's repository.
+    """
+    if not (ROOT / ".git").exists():
+        return None
     try:
         sha = _git("rev-parse", "--short=12", "HEAD")
         return sha + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
