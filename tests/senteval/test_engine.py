@@ -48,8 +48,7 @@ def test_sts_by_scipy(told, similarity):
         pairs, values = [], {metric: [] for metric in MEASURES}
         for subset, rows in rows_of[task].items():
             measured = [
-                ((similarity or cosine)(*(tasks.vector(text.split()) for text in row[:2])), row[2])
-                for row in rows
+                ((similarity or cosine)(*(tasks.vector(text.split()) for text in row[:2])), row[2]) for row in rows
             ]
             pairs += measured
             assert found[subset]["nsamples"] == len(rows)
