@@ -64,20 +64,6 @@ IN_AN_EMPTY_FOLDER = [
     "train --objective macl --backbone GIN_MUTAG --seed 42 --no-evaluate",
 ]
 IN_A_PROJECT = ["config check --configfile config/simcse.yaml", "plan --only nie2023/table_1 --scale demo"]
-MODULE = """
-from clrepro.paths import SNAKEFILE
-
-module clrepro:
-    snakefile: SNAKEFILE
-    config: {"seeds": [7]}
-
-use rule * from clrepro exclude all as papers_*
-
-rule mine:
-    input: "results/demo/tables/nie2023/table_1.csv"
-    output: "mine.txt"
-    shell: "cp {input} {output}"
-"""
 
 
 def tracked(*parts: str) -> list[str]:
@@ -181,8 +167,10 @@ def test_commands_and_workflow_read_the_projects_own_configuration(installed, fo
     assert jobs["train"] == 2  # three with two seeds
 
 
-def test_the_workflow_is_a_module_of_somebody_elses(installed, tmp_path):
-    (tmp_path / "Snakefile").write_text(MODULE)
+def test_the_workflow_is_a_module_of_somebody_elses_as_documented(installed, tmp_path):
+    page = (ROOT / "docs/install.md").read_text("utf-8")
+    (tmp_path / "Snakefile").write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], "utf-8")
+    (tmp_path / "config.yaml").write_text("samples: their.csv\nclrepro: {seeds: [7]}\n", "utf-8")
     jobs = planned(tmp_path, installed[1], "mine")
     assert jobs["mine"] == jobs["papers_table"] == 1
     assert jobs["papers_train"] == 2

@@ -1,5 +1,6 @@
 """What a person sees of a failed job: exit code, console, log."""
 
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -29,6 +30,16 @@ def test_an_unexpected_failure_leaves_its_traceback_in_the_log_and_goes_on_to_py
         1 / 0  # noqa: B018
     assert "Traceback" in (tmp_path / "log").read_text()
     assert "ZeroDivisionError" in (tmp_path / "log").read_text()
+
+
+def test_only_fetching_may_ask_the_network_whatever_its_rule_is_called(tmp_path, monkeypatch):
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    with job(fake(tmp_path), online=True):
+        assert "HF_HUB_OFFLINE" not in os.environ
+    with job(fake(tmp_path)):
+        assert os.environ["HF_HUB_OFFLINE"] == "1"
+    scripts = [file.name for file in (ROOT / "scripts").glob("*.py") if "online=True" in file.read_text("utf-8")]
+    assert scripts == ["fetch.py"]
 
 
 def fake(folder):

@@ -3,6 +3,7 @@
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -42,8 +43,8 @@ def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="a new or em
     """
     try:
         found = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-    except NotADirectoryError:
-        raise UserError(f"{folder} is a file; name a new or empty folder") from None
+    except OSError as failure:
+        raise UserError(f"{folder}: {failure.strerror}; name a new or empty folder") from None
     if found:
         more = ", ..." if len(found) > 3 else ""
         raise UserError(f"{folder} is not empty ({', '.join(found[:3])}{more}); name a new or empty folder")
@@ -51,14 +52,14 @@ def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="a new or em
         with room_for(folder):
             lay_out(folder)
     except OSError as failure:
-        raise UserError(f"{folder}: cannot write there ({failure.strerror or failure})") from None
+        raise UserError(f"{folder}: cannot write there ({failure.strerror})") from None
     print(f"{folder}: {', '.join((*WRITTEN, *COPIED))}\n\nNext:")
     if folder.resolve() != Path.cwd():
-        print(f"  cd {folder}")
+        print(f"  cd {quote(str(folder))}")
     if not find_spec("snakemake"):
         print("  pip install 'clrepro[workflow]'             # Snakemake, which is not installed here")
     print("  snakemake --cores 2 nie2023_table_1         # a table at demo scale; minutes on two cores, no network")
-    print("  clrepro show --only nie2023/table_1         # the table, beside the published numbers")
+    print("  clrepro show --only nie2023/table_1         # prints it; files beside it have the published numbers")
     print("  clrepro doctor --scale paper                # what a scale would need on this machine")
 
 
