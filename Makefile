@@ -44,7 +44,7 @@ test-cluster: install  ## the workflow on a real SLURM, started here for it (roo
 test-mutants: install  ## mutation testing: faults in the modules that decide numbers (docs/testing.md)
 	@$(BIN)/python tests/mutants/run.py
 
-$(VENV)/browser: $(STAMP) tests/browser/requirements.lock
+$(VENV)/browser: tests/browser/requirements.lock
 	rm -rf $@
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip install --quiet --require-hashes -r tests/browser/requirements.lock

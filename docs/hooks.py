@@ -2,7 +2,7 @@
 
 Pages are written for the repository, where they have to work as they stand. On the site README.md is the first page,
 the reference results and the demo's report lie beside the documentation, and what is not on the site is linked in the
-repository, at `repo_url` of mkdocs.yml. A link to what does not exist is a warning, which ends a strict build.
+repository, at `extra.repository` of mkdocs.yml. A link to what does not exist is a warning, which ends a strict build.
 """
 
 import logging
@@ -90,6 +90,12 @@ def titled(page: str) -> str | dict[str, str]:
     return {f"{match[2]}, {match[3].replace('_', ' ')}, {match[1]} scale": page} if match else page
 
 
+def on_config(config):
+    if config.extra["repository"]:
+        link = {"icon": "fontawesome/brands/git-alt", "name": "the repository", "link": config.extra["repository"]}
+        config.extra["social"] = [link]
+
+
 def on_files(files, config):
     from mkdocs.structure.files import File
 
@@ -104,4 +110,4 @@ def on_page_markdown(markdown, page, config, files):
     paths = {place: path for path, place in sites.items()}
     if page.is_homepage:  # it stands alone in its part of the navigation
         page.meta["hide"] = ["navigation"]
-    return rewritten(markdown, paths[page.file.src_uri], sites, config.repo_url)
+    return rewritten(markdown, paths[page.file.src_uri], sites, config.extra["repository"])
