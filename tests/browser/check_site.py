@@ -61,14 +61,14 @@ def check(site: Path, folder: Path | None) -> None:
             troubles: list[str] = []
             page = opened(browser, size, home, troubles)
             for file in files:
-                name = file.relative_to(site).as_posix().removesuffix("index.html")
+                name = file.relative_to(site).as_posix()
                 page.goto(f"{home}{name}", wait_until="load")
                 fits(page, f"{size}, {name}")
                 broken = page.evaluate(BROKEN)
                 expect(not broken, f"{size}, {name}: pictures that do not load: {', '.join(broken)}")
                 expect(not troubles, f"{size}, {name}: {'; '.join(dict.fromkeys(troubles))}")
                 if folder:
-                    page.screenshot(path=folder / f"{size}-{name.strip('/').replace('/', '-') or 'index'}.png")
+                    page.screenshot(path=folder / f"{size}-{name.removesuffix('.html').replace('/', '-')}.png")
             if size == "desktop":
                 finds(page, home)
             page.close()
