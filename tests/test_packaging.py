@@ -152,7 +152,7 @@ def test_init_overwrites_nothing(found):
     folder, said = found
     assert "is not empty" in said["init ."][1]
     assert not (folder / "Snakefile").exists()
-    assert "snakemake --cores 2 nie2023_table_1" in said["init project"][1]
+    assert "snakemake --cores 2 huang2023_table_4" in said["init project"][1]
     assert os.access(folder / "project/profiles/generic/status.sh", os.X_OK)
 
 

@@ -58,8 +58,8 @@ def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="a new or em
         print(f"  cd {quote(str(folder))}")
     if not find_spec("snakemake"):
         print("  pip install 'clrepro[workflow]'             # Snakemake, which is not installed here")
-    print("  snakemake --cores 2 nie2023_table_1         # a table at demo scale; minutes on two cores, no network")
-    print("  clrepro show --only nie2023/table_1         # prints it; files beside it have the published numbers")
+    print("  snakemake --cores 2 huang2023_table_4       # a table at demo scale: a minute or two, no network")
+    print("  clrepro show --only huang2023/table_4       # prints it; files beside it have the published numbers")
     print("  clrepro doctor --scale paper                # what a scale would need on this machine")
 
 
