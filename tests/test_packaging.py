@@ -36,10 +36,10 @@ from clrepro import cli, paths
 from clrepro.workflow import provenance
 found = {"root": str(paths.ROOT), "commit": provenance.commit()}
 for command in json.load(sys.stdin):
-    if command == "one seed":
+    if command == "one paper, one seed":
         os.chdir("project")
         text = Path("config.yaml").read_text("utf-8")
-        Path("config.yaml").write_text(text.replace("seeds: [42, 43]", "seeds: [7]"), "utf-8")
+        Path("config.yaml").write_text(text.replace("seeds: [42, 43]", "papers: [nie2023]\\nseeds: [7]"), "utf-8")
         continue
     done = CliRunner().invoke(cli.app, command.split())
     error = "" if done.exception is None or isinstance(done.exception, SystemExit) else repr(done.exception)
@@ -104,9 +104,9 @@ def installed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(installed, tmp_path_factory):
-    """(the folder, which was empty, {command: exit status and what it said}); at last in a project with one seed."""
+    """(the folder, which was empty, {command: exit status and what it said}); at last in a project."""
     folder = tmp_path_factory.mktemp("empty")
-    commands = [*IN_AN_EMPTY_FOLDER, "init project", "one seed", *IN_A_PROJECT]
+    commands = [*IN_AN_EMPTY_FOLDER, "init project", "one paper, one seed", *IN_A_PROJECT]
     done = run([sys.executable, "-c", DRIVER], folder, installed[1], input=json.dumps(commands))
     return folder, json.loads(done.stdout.splitlines()[-1])
 
@@ -117,9 +117,9 @@ def run(command: list, folder: Path, environment: dict | None = None, **given) -
     return done
 
 
-def planned(folder: Path, environment: dict, target: str) -> dict[str, int]:
+def planned(folder: Path, environment: dict, *targets: str) -> dict[str, int]:
     """How many jobs of each rule a dry run plans."""
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", target]
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
     text = run(command, folder, environment).stdout
     return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.M)}
 
@@ -162,9 +162,8 @@ def test_commands_and_workflow_read_the_projects_own_configuration(installed, fo
     assert overlaid[0] == one_seed[0] == 0, (overlaid, one_seed)
     # seven objectives on four backbones
     assert runs(said["plan --only nie2023/table_1"][1]) - runs(one_seed[1]) == 7 * 4
-    jobs = planned(folder / "project", installed[1], "nie2023_table_1")
-    assert jobs["table"] == 1
-    assert jobs["train"] == 2  # three with two seeds
+    jobs = planned(folder / "project", installed[1])
+    assert jobs["all"] == jobs["report"] == jobs["printed_tables"] == 1  # one for each paper
 
 
 def test_the_workflow_is_a_module_of_somebody_elses_as_documented(installed, tmp_path):

@@ -12,7 +12,7 @@ from clrepro.errors import UserError
 from clrepro.paths import ROOT, room_for
 
 SNAKEFILE = """\
-# The rules are those of the installed clrepro. Rules of your own go above the last line.
+# The rules are those of the installed clrepro. Rules of your own go above `include`.
 from clrepro.paths import SNAKEFILE
 
 # a configuration that names a scale stands alone; any other overlays config.yaml
@@ -22,6 +22,9 @@ if "scale" not in config:
 
 
 include: SNAKEFILE
+
+
+workflow.default_target = "all"  # which Snakemake does not take over from an included file
 """
 GITIGNORE = """\
 /.snakemake/
